@@ -1,0 +1,1 @@
+//! What a bake leaves on disk: particle and surface caches, manifest, checkpoints.

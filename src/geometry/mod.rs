@@ -1,0 +1,1 @@
+//! Distances, colliders and seeds from the geometry that a host exported.

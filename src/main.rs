@@ -1,0 +1,3 @@
+//! The `foreshore` command.
+
+fn main() {}

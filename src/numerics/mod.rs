@@ -1,0 +1,6 @@
+//! Numerical building blocks. Imports nothing else of this crate.
+
+pub mod field;
+pub mod grid;
+pub mod level_set;
+pub mod random;

@@ -1,0 +1,1 @@
+//! Simulation: the substep loop and one module per material.

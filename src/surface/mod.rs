@@ -1,0 +1,1 @@
+//! Surfaces from particles.
