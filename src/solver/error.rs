@@ -1,0 +1,53 @@
+//! What can end a simulation early.
+
+use crate::geometry::GeometryError;
+use glam::Vec3;
+
+/// Why a simulation could not start or go on. Nothing that was already written is affected.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// The observer asked to stop; the state is mid-frame and must be dropped.
+    #[error("stopped on request")]
+    Cancelled,
+    /// Geometry could not be read or posed.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// A velocity or position is not finite, or grew beyond any physical meaning.
+    #[error(
+        "the simulation became unstable in frame {frame}: particle {id} near \
+         ({}, {}, {}) m reached {speed} m/s even with a substep of {dt} s; lower `scene.cfl`, raise \
+         the upper limit of `scene.substeps`, or look for colliders that move many cells a frame there",
+        position.x, position.y, position.z
+    )]
+    Unstable {
+        /// Frame being simulated.
+        frame: i32,
+        /// Identity of the first offending particle.
+        id: u64,
+        /// Its last sound position [m].
+        position: Vec3,
+        /// Its speed [m/s], possibly not finite.
+        speed: f32,
+        /// Substep [s] of the last attempt.
+        dt: f64,
+    },
+    /// A particle left the range in which cells can be numbered.
+    #[error(
+        "in frame {frame} particle {id} is {distance} m away from the origin, farther than a grid of \
+         cells of {cell_size} m can reach; give the domain walls (`domain.min`, `domain.max`) or open \
+         sides that remove what leaves"
+    )]
+    TooFar {
+        /// Frame being simulated.
+        frame: i32,
+        /// Identity of the particle.
+        id: u64,
+        /// Largest coordinate [m].
+        distance: f32,
+        /// Edge of a cell [m].
+        cell_size: f32,
+    },
+    /// A checkpoint does not belong to this scene.
+    #[error("the saved state does not fit the scene: {0}")]
+    BadState(String),
+}

@@ -1,0 +1,1 @@
+//! FLIP water [ZB05 §4].
