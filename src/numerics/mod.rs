@@ -4,3 +4,4 @@ pub mod field;
 pub mod grid;
 pub mod level_set;
 pub mod random;
+pub mod transfer;

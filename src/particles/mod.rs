@@ -1,5 +1,9 @@
 //! The particle set: a structure of arrays.
 
+mod sort;
+
+pub use sort::{Sorted, Sorter};
+
 use glam::{Mat3, Vec3};
 
 /// Particles in simulation order (sorted by cell after each step).
@@ -32,4 +36,40 @@ impl Particles {
     pub fn is_empty(&self) -> bool {
         self.position.is_empty()
     }
+
+    /// Appends a particle. Its affine column must be added by [`Particles::ensure_affine`].
+    pub fn push(&mut self, position: Vec3, velocity: Vec3, id: u64, birth: f32, material: u8) {
+        self.position.push(position);
+        self.velocity.push(velocity);
+        self.id.push(id);
+        self.birth.push(birth);
+        self.material.push(material);
+    }
+
+    /// Gives every particle an affine matrix, zero for those that have none yet.
+    pub fn ensure_affine(&mut self) {
+        self.affine.resize(self.len(), Mat3::ZERO);
+    }
+
+    /// Keeps the particles for which `keep` holds, in order, and returns how many went.
+    pub fn retain(&mut self, keep: &[bool]) -> usize {
+        let before = self.len();
+        retain_column(&mut self.position, keep);
+        retain_column(&mut self.velocity, keep);
+        retain_column(&mut self.id, keep);
+        retain_column(&mut self.birth, keep);
+        retain_column(&mut self.material, keep);
+        if !self.affine.is_empty() {
+            retain_column(&mut self.affine, keep);
+        }
+        before - self.len()
+    }
+}
+
+fn retain_column<T>(column: &mut Vec<T>, keep: &[bool]) {
+    let mut index = 0;
+    column.retain(|_| {
+        index += 1;
+        keep[index - 1]
+    });
 }

@@ -1,0 +1,219 @@
+use super::*;
+use crate::numerics::grid::{BLOCK_CELLS, block_of, cell_at, local_cell};
+use crate::numerics::random::uniform3;
+use glam::{Mat3, Vec3, Vec3Swizzles};
+
+const CELL: f32 = 0.1;
+
+/// A motion without solids.
+struct Free;
+
+impl Motion for Free {
+    fn finish(&self, _: usize, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
+        to
+    }
+}
+
+/// Sorted random particles in a box of `extent` [m] around the origin.
+fn cloud(count: u64, extent: f32) -> (BlockGrid, Vec<Range<usize>>, Vec<Vec3>) {
+    let mut positions: Vec<Vec3> =
+        (0..count).map(|i| (Vec3::from(uniform3(3, i, 0, 0)) - 0.5) * extent).collect();
+    positions.sort_by_key(|p| block_of(cell_at(*p, CELL)).to_array());
+    let grid =
+        BlockGrid::from_blocks(positions.iter().map(|p| block_of(cell_at(*p, CELL)))).dilated();
+    let mut end = 0;
+    let ranges = grid
+        .blocks()
+        .iter()
+        .map(|b| {
+            let start = end;
+            end += positions.iter().filter(|p| block_of(cell_at(**p, CELL)) == *b).count();
+            start..end
+        })
+        .collect();
+    (grid, ranges, positions)
+}
+
+/// Sets each face to a function of its centre.
+fn sampled(grid: &BlockGrid, f: impl Fn(Vec3) -> Vec3) -> FaceField {
+    let mut field = FaceField::default();
+    field.reset(grid);
+    for axis in 0..3 {
+        let mut shift = Vec3::splat(0.5);
+        shift[axis] = 0.0;
+        for (b, block) in grid.blocks().iter().enumerate() {
+            for i in 0..BLOCK_CELLS {
+                let x = ((*block * 8 + local_cell(i)).as_vec3() + shift) * CELL;
+                field.axes[axis].blocks[b].0[i] = f(x)[axis];
+            }
+        }
+    }
+    field
+}
+
+fn sum(field: &Field<f32>) -> f64 {
+    field.blocks.iter().flat_map(|b| b.0.iter()).map(|v| f64::from(*v)).sum()
+}
+
+#[test]
+fn mass_and_momentum_are_conserved_to_rounding() {
+    let (grid, ranges, positions) = cloud(30_000, 3.0);
+    let velocities: Vec<Vec3> =
+        (0..positions.len() as u64).map(|i| Vec3::from(uniform3(4, i, 0, 0)) * 4.0 - 1.0).collect();
+    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
+    ToGrid::default().accumulate(
+        &grid,
+        &ranges,
+        CELL,
+        &positions,
+        &velocities,
+        &[],
+        &mut velocity,
+        &mut weight,
+    );
+    for axis in 0..3 {
+        let mass = sum(&weight.axes[axis]);
+        assert!((mass / positions.len() as f64 - 1.0).abs() < 1e-6, "mass {mass}");
+        let on_particles: f64 = velocities.iter().map(|v| f64::from(v[axis])).sum();
+        let on_grid: f64 = (velocity.axes[axis].blocks.iter().zip(&weight.axes[axis].blocks))
+            .flat_map(|(v, w)| v.0.iter().zip(&w.0))
+            .map(|(v, w)| f64::from(*v) * f64::from(*w))
+            .sum();
+        assert!((on_grid / on_particles - 1.0).abs() < 1e-6, "{on_grid} against {on_particles}");
+    }
+}
+
+#[test]
+fn tiles_give_the_same_as_a_plain_sum() {
+    let (grid, ranges, positions) = cloud(2_000, 2.0);
+    let velocities: Vec<Vec3> = positions.iter().map(|p| Vec3::new(p.y, p.z * p.x, 1.0)).collect();
+    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
+    ToGrid::default().accumulate(
+        &grid,
+        &ranges,
+        CELL,
+        &positions,
+        &velocities,
+        &[],
+        &mut velocity,
+        &mut weight,
+    );
+    for axis in 0..3 {
+        let mut shift = Vec3::splat(0.5);
+        shift[axis] = 0.0;
+        for (b, block) in grid.blocks().iter().enumerate().step_by(3) {
+            for i in (0..BLOCK_CELLS).step_by(7) {
+                let face = (*block * 8 + local_cell(i)).as_vec3() + shift;
+                let (mut momentum, mut mass) = (0.0f64, 0.0f64);
+                for (x, v) in positions.iter().zip(&velocities) {
+                    let t = (Vec3::ONE - (*x / CELL - face).abs()).max(Vec3::ZERO);
+                    mass += f64::from(t.element_product());
+                    momentum += f64::from(t.element_product() * v[axis]);
+                }
+                assert!((f64::from(weight.axes[axis].blocks[b].0[i]) - mass).abs() < 1e-4);
+                if mass > 1e-3 {
+                    let v = f64::from(velocity.axes[axis].blocks[b].0[i]);
+                    assert!((v - momentum / mass).abs() < 1e-3, "{v} {momentum} {mass}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn affine_transfer_reproduces_a_linear_field() {
+    let (grid, ranges, positions) = cloud(30_000, 2.0);
+    let c = Mat3::from_cols_array(&[0.3, 1.0, -0.5, 0.2, -0.7, 0.9, 1.1, 0.4, 0.4]);
+    let linear = |x: Vec3| c * x + Vec3::new(1.0, 2.0, 3.0);
+    let velocities: Vec<Vec3> = positions.iter().map(|p| linear(*p)).collect();
+    let affine = vec![c; positions.len()];
+    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
+    ToGrid::default().accumulate(
+        &grid,
+        &ranges,
+        CELL,
+        &positions,
+        &velocities,
+        &affine,
+        &mut velocity,
+        &mut weight,
+    );
+    let exact = sampled(&grid, linear);
+    for axis in 0..3 {
+        let blocks = velocity.axes[axis].blocks.iter().zip(&exact.axes[axis].blocks);
+        for ((v, e), w) in blocks.zip(&weight.axes[axis].blocks) {
+            for i in 0..BLOCK_CELLS {
+                assert!(w.0[i] < 1e-3 || (v.0[i] - e.0[i]).abs() < 1e-4);
+            }
+        }
+    }
+}
+
+#[test]
+fn interpolation_and_advection_are_exact_on_linear_fields() {
+    let (grid, ranges, mut positions) = cloud(5_000, 2.0);
+    let c = Mat3::from_cols_array(&[0.0, 0.5, 0.0, -0.5, 0.0, 0.2, 0.1, 0.0, 0.0]);
+    let linear = |x: Vec3| c * x + Vec3::new(1.0, -0.5, 0.25);
+    let new = sampled(&grid, linear);
+    let before = positions.clone();
+    let mut velocities = vec![Vec3::ZERO; positions.len()];
+    let mut affine = vec![Mat3::ZERO; positions.len()];
+    // Far enough that some midpoints leave the tile.
+    let dt = 0.6;
+    let advection = Advection { cell_size: CELL, dt, update: Update::Apic };
+    ToParticles { position: &mut positions, velocity: &mut velocities, affine: &mut affine }
+        .update_and_advect(&grid, &ranges, &new, &new, advection, &Free);
+    for i in 0..positions.len() {
+        let x = before[i];
+        assert!((velocities[i] - linear(x)).length() < 1e-4);
+        assert!(affine[i].abs_diff_eq(c, 1e-3));
+        let end = x + dt * linear(x + 0.5 * dt * linear(x));
+        assert!((positions[i] - end).length() < 1e-4, "{} {end}", positions[i]);
+    }
+}
+
+#[test]
+fn flip_adds_the_change_and_pic_takes_the_value() {
+    let (grid, ranges, positions) = cloud(1_000, 1.0);
+    let old = sampled(&grid, |_| Vec3::new(1.0, 2.0, 3.0));
+    let new = sampled(&grid, |_| Vec3::new(1.5, 2.0, 2.0));
+    for (share, expected) in [
+        (1.0, Vec3::new(7.5, 7.0, 6.0)),
+        (0.0, Vec3::new(1.5, 2.0, 2.0)),
+        (0.5, Vec3::new(4.5, 4.5, 4.0)),
+    ] {
+        let mut moved = positions.clone();
+        let mut velocities = vec![Vec3::splat(7.0); positions.len()];
+        let advection = Advection { cell_size: CELL, dt: 0.0, update: Update::Flip(share) };
+        let fastest =
+            ToParticles { position: &mut moved, velocity: &mut velocities, affine: &mut [] }
+                .update_and_advect(&grid, &ranges, &new, &old, advection, &Free);
+        assert!(velocities.iter().all(|v| (*v - expected).length() < 1e-5), "{}", velocities[0]);
+        assert!((fastest - expected.length()).abs() < 1e-5);
+        assert_eq!(moved, positions);
+    }
+}
+
+#[test]
+fn transfers_do_not_depend_on_threads() {
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let (grid, ranges, positions) = cloud(20_000, 3.0);
+            let velocities: Vec<Vec3> = positions.iter().map(|p| p.zxy()).collect();
+            let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
+            ToGrid::default().accumulate(
+                &grid,
+                &ranges,
+                CELL,
+                &positions,
+                &velocities,
+                &[],
+                &mut velocity,
+                &mut weight,
+            );
+            (velocity, weight)
+        })
+    };
+    assert_eq!(run(1), run(3));
+}
