@@ -1,0 +1,76 @@
+//! Why a bake could not be done.
+
+use crate::cache::CacheError;
+use crate::solver::SimulationError;
+use std::path::PathBuf;
+
+/// Why a bake did not reach its last frame. Frames listed in the manifest stay valid.
+#[derive(Debug, thiserror::Error)]
+pub enum BakeError {
+    /// The cache or its disk.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The simulation or its geometry.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// `--resume` with a scene that would have given other frames.
+    #[error(
+        "the scene changed since {} was baked, so its frames cannot be continued: {}; undo the \
+         change, bake into another folder, or bake without --resume to start over",
+        cache.display(), changes.join(", ")
+    )]
+    SceneChanged {
+        /// The cache folder.
+        cache: PathBuf,
+        /// Each changed key with its old and its new value.
+        changes: Vec<String>,
+    },
+    /// A range of frames that is empty or reaches beyond the scene's.
+    #[error(
+        "frames {first}-{last} do not lie within the scene's frames {scene_first}-{scene_last}; \
+         change --frames or `scene.frames`"
+    )]
+    FramesOutsideScene {
+        /// First frame asked for.
+        first: i32,
+        /// Last frame asked for.
+        last: i32,
+        /// First frame of the scene.
+        scene_first: i32,
+        /// Last frame of the scene.
+        scene_last: i32,
+    },
+    /// A simulation cannot start in the middle.
+    #[error(
+        "frame {first} cannot be the first: {}; give --frames {reachable}-…{}",
+        checkpoint.map_or("there is no checkpoint to go on from".to_owned(),
+            |c| format!("the newest usable checkpoint is of frame {c}")),
+        if *resume { "" } else { ", or go on from earlier frames with --resume" }
+    )]
+    FrameNotReachable {
+        /// First frame asked for.
+        first: i32,
+        /// The highest first frame that is possible.
+        reachable: i32,
+        /// Frame of the newest usable checkpoint.
+        checkpoint: Option<i32>,
+        /// Whether `--resume` was given.
+        resume: bool,
+    },
+    /// The pool of worker threads could not be started.
+    #[error("could not start {threads} threads: {detail}; give a smaller --threads")]
+    Threads {
+        /// The number asked for.
+        threads: usize,
+        /// The system's reason.
+        detail: String,
+    },
+    /// A defect in this program.
+    #[error("internal error in the {stage}: {detail}; the frames in the manifest are complete")]
+    Internal {
+        /// The part that failed.
+        stage: &'static str,
+        /// Its last words.
+        detail: String,
+    },
+}
