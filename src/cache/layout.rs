@@ -1,0 +1,122 @@
+//! Names of the files and folders of a cache.
+
+use super::CacheError;
+use serde::{Deserialize, Serialize};
+use std::path::{Component, Path, PathBuf};
+
+/// Name of the manifest in a cache.
+pub const MANIFEST: &str = "manifest.json";
+/// Name of the resolved scene in a cache.
+pub const SCENE: &str = "scene.json";
+/// Name of the statistics in a cache.
+pub const STATS: &str = "stats.jsonl";
+/// Folder of the checkpoints in a cache.
+pub const CHECKPOINTS: &str = "checkpoints";
+/// Name of the lock file in a cache.
+pub const LOCK: &str = ".lock";
+
+/// What a file of a frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Product {
+    /// Particles, an Alembic archive.
+    Particles,
+    /// A level set with velocities, an OpenVDB file.
+    Surface,
+}
+
+impl Product {
+    /// All products, in the order in which a frame lists them.
+    pub const ALL: [Self; 2] = [Self::Particles, Self::Surface];
+
+    /// Folder in the cache.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Particles => "particles",
+            Self::Surface => "surface",
+        }
+    }
+
+    /// Extension of its files, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Particles => "abc",
+            Self::Surface => "vdb",
+        }
+    }
+
+    /// Path of a frame's file relative to the cache, `FOLDER/NAME.####.EXT` with `/` on every
+    /// system.
+    pub fn path(self, name: &str, frame: i32) -> String {
+        format!("{}/{name}.{frame:04}.{}", self.folder(), self.extension())
+    }
+}
+
+/// Checks that a scene's name can be the stem of file names on every system.
+///
+/// # Errors
+/// [`CacheError::BadName`].
+pub fn check_name(name: &str) -> Result<(), CacheError> {
+    let bad = |c: char| c.is_control() || r#"/\:*?"<>|"#.contains(c);
+    let dots = name.starts_with('.') || name.ends_with('.');
+    if name.is_empty() || name.len() > 200 || dots || name.contains(bad) {
+        return Err(CacheError::BadName { name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// The file that a manifest's relative path means, or `None` if it leads out of the cache or to
+/// anything but a file of a product: no manifest, however it came about, can make us touch others.
+pub fn resolve(cache: &Path, relative: &str) -> Option<PathBuf> {
+    let mut parts = Path::new(relative).components();
+    let (Some(Component::Normal(folder)), Some(Component::Normal(file)), None) =
+        (parts.next(), parts.next(), parts.next())
+    else {
+        return None;
+    };
+    let product = Product::ALL.into_iter().find(|p| folder == p.folder())?;
+    let extension = Path::new(file).extension()?;
+    (extension == product.extension()).then(|| cache.join(folder).join(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_numbered_with_four_digits_or_more() {
+        assert_eq!(Product::Particles.path("dam", 7), "particles/dam.0007.abc");
+        assert_eq!(Product::Surface.path("dam", 12345), "surface/dam.12345.vdb");
+        assert_eq!(Product::Surface.path("dam", -3), "surface/dam.-003.vdb");
+    }
+
+    #[test]
+    fn paths_that_leave_the_cache_are_refused() {
+        let cache = Path::new("c");
+        assert_eq!(
+            resolve(cache, "particles/a.0001.abc"),
+            Some(cache.join("particles").join("a.0001.abc"))
+        );
+        for path in [
+            "",
+            "a.abc",
+            "../particles/a.abc",
+            "particles/../a.abc",
+            "/particles/a.abc",
+            "particles/a.vdb",
+            "checkpoints/a.abc",
+            "particles/x/a.abc",
+            "particles/a",
+        ] {
+            assert_eq!(resolve(cache, path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_with_separators_are_refused() {
+        assert!(check_name("dam_break-2 (wet)").is_ok());
+        for name in ["", "a/b", r"a\b", "..", ".hidden", "a:b", "a\n", "ends."] {
+            assert!(matches!(check_name(name), Err(CacheError::BadName { .. })), "{name:?}");
+        }
+    }
+}
