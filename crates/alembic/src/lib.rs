@@ -1,1 +1,23 @@
-//! Under construction.
+//! Reads and writes Alembic archives in the Ogawa container, in pure Rust.
+
+#[cfg(target_endian = "big")]
+compile_error!("Alembic archives are little-endian and are read and written without conversion");
+
+mod error;
+pub mod matrix;
+mod metadata;
+mod read;
+mod time;
+mod types;
+
+pub use error::{Error, Result};
+pub use matrix::Matrix;
+pub use metadata::Metadata;
+pub use read::archive::{Archive, Object};
+pub use read::geom_param::GeomParam;
+pub use read::points::{PointsReader, PointsSample};
+pub use read::poly_mesh::{MeshSample, PolyMeshReader, Topology};
+pub use read::property::{Compound, Property};
+pub use read::xform::{XFORM_SCHEMA, XformOp, XformOpKind, XformReader};
+pub use time::{Bracket, TimeSampling};
+pub use types::{Component, DataType, Element, Pod, PropertyKind, Scope, Variance};
