@@ -1,0 +1,72 @@
+//! What can go wrong in a reconstruction.
+
+use glam::Vec3;
+
+/// Why a surface could not be reconstructed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SurfaceError {
+    /// An option has no meaning.
+    #[error("surface option `{name}` is {value}; it must lie between {low} and {high}")]
+    OptionOutOfRange {
+        /// Field of [`SurfaceOptions`](super::SurfaceOptions).
+        name: &'static str,
+        /// Its value.
+        value: f32,
+        /// Least value allowed.
+        low: f32,
+        /// Greatest value allowed.
+        high: f32,
+    },
+    /// Positions and velocities do not go in pairs.
+    #[error("{positions} positions came with {velocities} velocities; each particle needs both")]
+    LengthMismatch {
+        /// Number of positions.
+        positions: usize,
+        /// Number of velocities.
+        velocities: usize,
+    },
+    /// A position or velocity is NaN or infinite.
+    #[error("particle {index} is not finite: position {position} m, velocity {velocity} m/s")]
+    NotFinite {
+        /// Index of the first such particle.
+        index: usize,
+        /// Its position [m].
+        position: Vec3,
+        /// Its velocity [m/s].
+        velocity: Vec3,
+    },
+    /// A particle's voxel cannot be numbered.
+    #[error(
+        "particle {index} at {position} m lies too far from the origin for voxels of \
+         {voxel_size} m; remove it or choose a larger `voxel_size`"
+    )]
+    TooFar {
+        /// Index of the first such particle.
+        index: usize,
+        /// Its position [m].
+        position: Vec3,
+        /// Edge of a voxel [m].
+        voxel_size: f32,
+    },
+    /// The voxel size asks for more memory than is allowed.
+    #[error(
+        "a surface with voxels of {voxel_size} m needs about {needed} bytes, more than the \
+         {limit} bytes allowed; a `voxel_size` of {fitting} m fits"
+    )]
+    TooLarge {
+        /// Edge of a voxel [m].
+        voxel_size: f32,
+        /// Memory needed [bytes], estimated.
+        needed: u64,
+        /// [`SurfaceOptions::memory_limit`](super::SurfaceOptions::memory_limit) [bytes].
+        limit: u64,
+        /// A voxel size that fits [m].
+        fitting: f32,
+    },
+    /// More particles than can be numbered.
+    #[error("{particles} particles are more than the 4294967295 that one surface can take")]
+    TooManyParticles {
+        /// Number of particles.
+        particles: usize,
+    },
+}

@@ -1,0 +1,46 @@
+//! Fewer bumps: the two smoothing passes of [ZB05 §5].
+
+use super::halo::{Tile, map_rows};
+use super::narrow::Band;
+
+/// How far plain smoothing may raise the distance, in particle radii. A drop of one particle keeps
+/// a voxel inside even where voxels are as large as the spacing: half the diagonal of a voxel is
+/// 0.87 radii.
+const GREATEST_RISE: f32 = 0.1;
+
+/// Moves each distance halfway to the mean of its neighbours, `passes` times, but never raises it
+/// by more than a tenth of the particle radius altogether.
+pub(super) fn smooth(band: &mut Band, passes: u32) {
+    if passes == 0 {
+        return;
+    }
+    let rise = GREATEST_RISE * band.background;
+    let original = band.distance.clone();
+    for _ in 0..passes {
+        band.distance = map_rows(band, 0.0, |tile, block, row| {
+            let first = &original.blocks[block].0[row * 8..row * 8 + 8];
+            let halfway = halfway_to_mean(tile, row);
+            std::array::from_fn(|i| halfway[i].min(first[i] + rise))
+        });
+    }
+}
+
+/// The same, restricted to decreasing the distance [ZB05 §5].
+pub(super) fn lower(band: &mut Band, passes: u32) {
+    for _ in 0..passes {
+        band.distance = map_rows(band, 0.0, |tile, _, row| {
+            let halfway = halfway_to_mean(tile, row);
+            let center = tile.center(row);
+            std::array::from_fn(|i| halfway[i].min(center[i]))
+        });
+    }
+}
+
+fn halfway_to_mean(tile: &Tile, row: usize) -> [f32; 8] {
+    let center = tile.center(row);
+    let [x, y, z] = tile.neighbours(row);
+    std::array::from_fn(|i| {
+        let sum = (x[0][i] + x[1][i]) + (y[0][i] + y[1][i]) + (z[0][i] + z[1][i]);
+        0.5 * center[i] + sum * (0.5 / 6.0)
+    })
+}
