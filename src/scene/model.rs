@@ -1,0 +1,205 @@
+//! The validated scene: what every later stage sees.
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A scene whose every value has been checked; defaults are filled in and paths resolved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scene {
+    /// Stem of the cache's file names.
+    pub name: String,
+    /// Frames per second, > 0.
+    pub fps: f64,
+    /// First frame; the cache of this frame is the initial state.
+    pub first_frame: i32,
+    /// Last frame, ≥ `first_frame`.
+    pub last_frame: i32,
+    /// Seed of every random number.
+    pub seed: u64,
+    /// Gravity [m/s²].
+    pub gravity: Vec3,
+    /// How a frame is cut into substeps.
+    pub substeps: Substeps,
+    /// Grid and bounds.
+    pub domain: Domain,
+    /// Materials; emitters and particles refer to them by index.
+    pub materials: Vec<Material>,
+    /// Sources of particles.
+    pub emitters: Vec<Emitter>,
+    /// Obstacles.
+    pub colliders: Vec<Collider>,
+    /// What to write.
+    pub output: Output,
+}
+
+impl Scene {
+    /// Scene time of a frame [s]: `frame / fps`, the time at which hosts store that frame's
+    /// geometry.
+    pub fn time_of_frame(&self, frame: i32) -> f64 {
+        frame as f64 / self.fps
+    }
+}
+
+/// Choice of substeps: as few as the CFL number allows, within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Substeps {
+    /// Cells that the fastest particle may cross in a substep, 0.1 … 4.
+    pub cfl: f32,
+    /// Fewest substeps a frame, ≥ 1.
+    pub min: u32,
+    /// Most substeps a frame, ≥ `min`; beyond it the bake goes on and reports the CFL reached.
+    pub max: u32,
+}
+
+/// The grid's resolution and the optional box around the scene.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Domain {
+    /// Edge of a cell Δx [m], > 0.
+    pub cell_size: f32,
+    /// Walls, or `None` for an unbounded scene.
+    pub bounds: Option<Bounds>,
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Lowest corner [m].
+    pub min: Vec3,
+    /// Highest corner [m].
+    pub max: Vec3,
+    /// Per side, in the order −x +x −y +y −z +z: an open side removes what crosses it (reported),
+    /// a closed one is a solid wall.
+    pub open: [bool; 6],
+}
+
+/// A simulated substance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Material {
+    /// Name that emitters use.
+    pub name: String,
+    /// What it is.
+    pub kind: MaterialKind,
+}
+
+/// The closed set of substances.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaterialKind {
+    /// Incompressible liquid [ZB05 §4].
+    Water(Water),
+}
+
+/// Parameters of a liquid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Water {
+    /// Density ρ [kg/m³], > 0.
+    pub density: f32,
+    /// How particles take up the grid's velocity.
+    pub update: UpdateScheme,
+    /// Share of FLIP in the FLIP/PIC blend, 0 (PIC) … 1 (FLIP); without effect under APIC.
+    pub flip_ratio: f32,
+}
+
+/// Transfer of velocity from the grid back to the particles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UpdateScheme {
+    /// Blend of FLIP and PIC [ZB05 §4.2.6].
+    Flip,
+    /// Affine particle-in-cell (Jiang et al. 2015).
+    Apic,
+}
+
+/// A source of particles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Emitter {
+    /// Name in messages.
+    pub name: String,
+    /// Index into [`Scene::materials`].
+    pub material: usize,
+    /// The region to fill.
+    pub shape: Shape,
+    /// Once or all the time.
+    pub mode: EmitterMode,
+    /// Initial velocity [m/s], added to what is inherited.
+    pub velocity: Vec3,
+    /// Share of the shape's own surface velocity that particles inherit, 0 … 1.
+    pub inherit_velocity: f32,
+    /// First active frame (a fill happens at this frame).
+    pub first_frame: i32,
+    /// Last active frame of a flow; `None`: to the end.
+    pub last_frame: Option<i32>,
+}
+
+/// When an emitter makes particles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmitterMode {
+    /// Fills the shape once.
+    Fill,
+    /// Keeps the shape full, a continuous inflow.
+    Flow,
+}
+
+/// An obstacle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Collider {
+    /// Name in messages.
+    pub name: String,
+    /// Its geometry.
+    pub shape: Shape,
+    /// Coulomb friction μ of the boundary [ZB05 eq. 4], ≥ 0.
+    pub friction: f32,
+    /// Open meshes become shells of this thickness [m], ≥ 0; 0 picks one cell for open meshes and
+    /// nothing for closed ones.
+    pub thickness: f32,
+    /// Material stays inside the shape instead of outside.
+    pub inverted: bool,
+}
+
+/// Geometry in a scene.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// Axis-aligned box.
+    Box {
+        /// Lowest corner [m].
+        min: Vec3,
+        /// Highest corner [m].
+        max: Vec3,
+    },
+    /// Ball.
+    Sphere {
+        /// Centre [m].
+        center: Vec3,
+        /// Radius [m], > 0.
+        radius: f32,
+    },
+    /// Part of a file.
+    File(GeometrySource),
+}
+
+/// `scene.abc:/Collider/Mesh`, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GeometrySource {
+    /// Absolute path of the file.
+    pub path: PathBuf,
+    /// Object path inside the file (everything below it is included), or `None` for all of it.
+    pub object: Option<String>,
+}
+
+/// What a bake writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// Write particle caches.
+    pub particles: bool,
+    /// Write level sets.
+    pub surface: bool,
+    /// Voxel of the level set as a fraction of the simulation cell, 0.1 … 1.
+    pub surface_voxel: f32,
+    /// Store VDB values as half floats.
+    pub half: bool,
+    /// Frames between checkpoints, ≥ 1.
+    pub checkpoint_interval: u32,
+}

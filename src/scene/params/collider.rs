@@ -1,0 +1,46 @@
+//! `[[collider]]`: obstacles.
+
+use super::shape::{BOX, GEOMETRY, ONE_SHAPE, SPHERE};
+use super::{Default, Kind, Parameter, Section, Unit, float};
+
+pub(super) const SECTION: Section = Section {
+    key: "collider",
+    repeated: true,
+    doc: "An obstacle, still, animated or deforming, in one of the shapes `box`, `sphere` and \
+          `geometry`.",
+    parameters: &[
+        Parameter {
+            key: "name",
+            kind: Kind::Text,
+            unit: Unit::None,
+            default: Default::Required,
+            doc: "Name in messages.",
+        },
+        BOX,
+        SPHERE,
+        GEOMETRY,
+        Parameter {
+            key: "friction",
+            kind: float(0.0, 10.0),
+            unit: Unit::None,
+            default: Default::Float(0.0),
+            doc: "Coulomb friction of the surface: tangential over normal force.",
+        },
+        Parameter {
+            key: "thickness",
+            kind: float(0.0, 1000.0),
+            unit: Unit::Metres,
+            default: Default::Float(0.0),
+            doc: "Open meshes become shells of this thickness; 0 takes one cell for them and \
+                  leaves closed meshes as they are.",
+        },
+        Parameter {
+            key: "inverted",
+            kind: Kind::Bool,
+            unit: Unit::None,
+            default: Default::Bool(false),
+            doc: "Keeps material inside the shape instead of outside.",
+        },
+    ],
+    rules: &[ONE_SHAPE],
+};

@@ -1,0 +1,57 @@
+//! `[[material]]`: what is simulated.
+
+use super::{Choice, Default, Kind, Parameter, Section, Unit, float};
+
+pub(super) const SECTION: Section = Section {
+    key: "material",
+    repeated: true,
+    doc: "A substance. A scene has at least one.",
+    parameters: &[
+        Parameter {
+            key: "name",
+            kind: Kind::Text,
+            unit: Unit::None,
+            default: Default::Required,
+            doc: "Name that emitters refer to.",
+        },
+        Parameter {
+            key: "kind",
+            kind: Kind::Choice(&[Choice { value: "water", doc: "incompressible liquid" }]),
+            unit: Unit::None,
+            default: Default::Required,
+            doc: "What the substance is.",
+        },
+        Parameter {
+            key: "density",
+            kind: float(1.0e-3, 1.0e5),
+            unit: Unit::KilogramsPerCubicMetre,
+            default: Default::Float(1000.0),
+            doc: "Mass per volume.",
+        },
+        Parameter {
+            key: "update",
+            kind: Kind::Choice(&[
+                Choice {
+                    value: "flip",
+                    doc: "blend of FLIP and PIC by `flip_ratio`: lively, a little noisy",
+                },
+                Choice {
+                    value: "apic",
+                    doc: "affine particle-in-cell: keeps angular momentum, little noise",
+                },
+            ]),
+            unit: Unit::None,
+            default: Default::Text("flip"),
+            doc: "How particles take up the grid's velocity.",
+        },
+        Parameter {
+            key: "flip_ratio",
+            kind: float(0.0, 1.0),
+            unit: Unit::None,
+            default: Default::Float(0.97),
+            doc: "Share of FLIP in the blend, from 0 (PIC, viscous) to 1 (FLIP, no damping). \
+                  Without effect under `update = \"apic\"`.",
+        },
+    ],
+    rules: &[],
+};

@@ -1,0 +1,38 @@
+//! Units of parameters.
+
+/// The unit of a parameter; SI throughout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A pure number, a word or a flag.
+    None,
+    /// Length.
+    Metres,
+    /// Velocity.
+    MetresPerSecond,
+    /// Acceleration.
+    MetresPerSecondSquared,
+    /// Density.
+    KilogramsPerCubicMetre,
+    /// Rate of frames.
+    FramesPerSecond,
+    /// A frame number or a number of frames.
+    Frames,
+    /// Lengths in cells of the simulation grid.
+    Cells,
+}
+
+impl Unit {
+    /// The unit's symbol; empty without unit.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Metres => "m",
+            Self::MetresPerSecond => "m/s",
+            Self::MetresPerSecondSquared => "m/s²",
+            Self::KilogramsPerCubicMetre => "kg/m³",
+            Self::FramesPerSecond => "frames/s",
+            Self::Frames => "frames",
+            Self::Cells => "cells",
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The scene file as it is written: the one schema of TOML and JSON. Types and ranges have been
+//! checked when it is made; how its parts fit together has not.
+
+use super::model::{
+    Bounds, Collider, Domain, Emitter, EmitterMode, Material, MaterialKind, Output, Scene, Shape,
+    UpdateScheme,
+};
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// A whole scene file.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawScene {
+    pub scene: RawGeneral,
+    pub domain: RawDomain,
+    pub material: Vec<RawMaterial>,
+    pub emitter: Vec<RawEmitter>,
+    pub collider: Vec<RawCollider>,
+    pub output: RawOutput,
+}
+
+/// `[scene]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawGeneral {
+    pub name: Option<String>,
+    pub fps: f64,
+    pub frames: [i32; 2],
+    pub seed: u64,
+    pub gravity: [f64; 3],
+    pub cfl: f64,
+    pub substeps: [u32; 2],
+}
+
+/// `[domain]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawDomain {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell_size: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<Side>,
+}
+
+/// A side of the domain, in the order of [`Bounds::open`].
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) enum Side {
+    #[serde(rename = "-x")]
+    LowX,
+    #[serde(rename = "+x")]
+    HighX,
+    #[serde(rename = "-y")]
+    LowY,
+    #[serde(rename = "+y")]
+    HighY,
+    #[serde(rename = "-z")]
+    LowZ,
+    #[serde(rename = "+z")]
+    HighZ,
+}
+
+const SIDES: [Side; 6] =
+    [Side::LowX, Side::HighX, Side::LowY, Side::HighY, Side::LowZ, Side::HighZ];
+
+/// `[[material]]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMaterial {
+    pub name: String,
+    pub kind: RawKind,
+    pub density: f64,
+    pub update: UpdateScheme,
+    pub flip_ratio: f64,
+}
+
+/// Word for a [`MaterialKind`].
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RawKind {
+    Water,
+}
+
+/// `[[emitter]]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawEmitter {
+    pub name: String,
+    pub material: String,
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub cuboid: Option<RawBox>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sphere: Option<RawSphere>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<String>,
+    pub mode: EmitterMode,
+    pub velocity: [f64; 3],
+    pub inherit_velocity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<[i32; 2]>,
+}
+
+/// `[[collider]]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCollider {
+    pub name: String,
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub cuboid: Option<RawBox>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sphere: Option<RawSphere>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<String>,
+    pub friction: f64,
+    pub thickness: f64,
+    pub inverted: bool,
+}
+
+/// `[output]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawOutput {
+    pub particles: bool,
+    pub surface: bool,
+    pub surface_voxel: f64,
+    pub half: bool,
+    pub checkpoint_interval: u32,
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBox {
+    pub min: [f64; 3],
+    pub max: [f64; 3],
+}
+
+/// A ball.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSphere {
+    pub center: [f64; 3],
+    pub radius: f64,
+}
+
+impl RawDomain {
+    /// Sides without a wall, as [`Bounds::open`] lists them.
+    pub fn open_sides(&self) -> [bool; 6] {
+        let mut open = [false; 6];
+        for side in &self.open {
+            open[*side as usize] = true;
+        }
+        open
+    }
+}
+
+/// The file that would make this scene, with every default written out.
+impl From<&Scene> for RawScene {
+    fn from(scene: &Scene) -> Self {
+        Self {
+            scene: RawGeneral {
+                name: Some(scene.name.clone()),
+                fps: scene.fps,
+                frames: [scene.first_frame, scene.last_frame],
+                seed: scene.seed,
+                gravity: widen3(scene.gravity),
+                cfl: widen(scene.substeps.cfl),
+                substeps: [scene.substeps.min, scene.substeps.max],
+            },
+            domain: RawDomain::from(&scene.domain),
+            material: scene.materials.iter().map(RawMaterial::from).collect(),
+            emitter: scene.emitters.iter().map(|e| raw_emitter(e, scene)).collect(),
+            collider: scene.colliders.iter().map(RawCollider::from).collect(),
+            output: RawOutput::from(&scene.output),
+        }
+    }
+}
+
+impl From<&Domain> for RawDomain {
+    fn from(domain: &Domain) -> Self {
+        let bounds = domain.bounds.as_ref();
+        Self {
+            cell_size: Some(widen(domain.cell_size)),
+            resolution: None,
+            min: bounds.map(|b| widen3(b.min)),
+            max: bounds.map(|b| widen3(b.max)),
+            open: bounds.map(open_list).unwrap_or_default(),
+        }
+    }
+}
+
+fn open_list(bounds: &Bounds) -> Vec<Side> {
+    SIDES.iter().copied().filter(|side| bounds.open[*side as usize]).collect()
+}
+
+impl From<&Material> for RawMaterial {
+    fn from(material: &Material) -> Self {
+        let MaterialKind::Water(water) = &material.kind;
+        Self {
+            name: material.name.clone(),
+            kind: RawKind::Water,
+            density: widen(water.density),
+            update: water.update,
+            flip_ratio: widen(water.flip_ratio),
+        }
+    }
+}
+
+fn raw_emitter(emitter: &Emitter, scene: &Scene) -> RawEmitter {
+    let (cuboid, sphere, geometry) = raw_shape(&emitter.shape);
+    let material = scene.materials.get(emitter.material).map(|m| m.name.clone());
+    RawEmitter {
+        name: emitter.name.clone(),
+        material: material.unwrap_or_default(),
+        cuboid,
+        sphere,
+        geometry,
+        mode: emitter.mode,
+        velocity: widen3(emitter.velocity),
+        inherit_velocity: widen(emitter.inherit_velocity),
+        frames: emitter.last_frame.map(|last| [emitter.first_frame, last]),
+    }
+}
+
+impl From<&Collider> for RawCollider {
+    fn from(collider: &Collider) -> Self {
+        let (cuboid, sphere, geometry) = raw_shape(&collider.shape);
+        Self {
+            name: collider.name.clone(),
+            cuboid,
+            sphere,
+            geometry,
+            friction: widen(collider.friction),
+            thickness: widen(collider.thickness),
+            inverted: collider.inverted,
+        }
+    }
+}
+
+impl From<&Output> for RawOutput {
+    fn from(output: &Output) -> Self {
+        Self {
+            particles: output.particles,
+            surface: output.surface,
+            surface_voxel: widen(output.surface_voxel),
+            half: output.half,
+            checkpoint_interval: output.checkpoint_interval,
+        }
+    }
+}
+
+fn raw_shape(shape: &Shape) -> (Option<RawBox>, Option<RawSphere>, Option<String>) {
+    match shape {
+        Shape::Box { min, max } => {
+            (Some(RawBox { min: widen3(*min), max: widen3(*max) }), None, None)
+        }
+        Shape::Sphere { center, radius } => {
+            (None, Some(RawSphere { center: widen3(*center), radius: widen(*radius) }), None)
+        }
+        Shape::File(source) => (None, None, Some(source.to_string())),
+    }
+}
+
+/// The shortest decimal number that rounds to `value`, so that 0.1 stays 0.1.
+fn widen(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
+}
+
+fn widen3(v: Vec3) -> [f64; 3] {
+    v.to_array().map(widen)
+}

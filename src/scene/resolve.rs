@@ -1,0 +1,320 @@
+//! Raw scene to scene: how the parts fit together.
+
+use super::error::{SceneError, SceneProblem};
+use super::extent::check_domain;
+use super::geometry_path::find_geometry;
+use super::model::{
+    Bounds, Collider, Domain, Emitter, EmitterMode, Material, MaterialKind, Output, Scene, Shape,
+    Substeps, Water,
+};
+use super::raw::{
+    RawBox, RawCollider, RawDomain, RawEmitter, RawKind, RawMaterial, RawOutput, RawScene,
+    RawSphere,
+};
+use super::source::Source;
+use super::warning::{SceneRemark, SceneWarning};
+use glam::Vec3;
+use std::path::{Path, PathBuf};
+
+/// The scene with remarks on it, or all that is wrong with it.
+pub(super) fn resolve(
+    raw: &RawScene,
+    source: &Source,
+) -> (Result<Scene, Vec<SceneError>>, Vec<SceneWarning>) {
+    let folder = folder_of(source.file());
+    let mut resolver = Resolver { source, folder, errors: Vec::new(), warnings: Vec::new() };
+    let scene = resolver.scene(raw);
+    let result = match scene {
+        Some(scene) if resolver.errors.is_empty() => Ok(scene),
+        _ => Err(resolver.errors),
+    };
+    (result, resolver.warnings)
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    std::path::absolute(folder).or_else(|_| std::env::current_dir()).unwrap_or(folder.to_owned())
+}
+
+struct Resolver<'a> {
+    source: &'a Source,
+    folder: PathBuf,
+    errors: Vec<SceneError>,
+    warnings: Vec<SceneWarning>,
+}
+
+impl Resolver<'_> {
+    fn report(&mut self, key: &str, problem: SceneProblem) {
+        self.errors.push(SceneError::new(self.source.locate(key), problem));
+    }
+
+    fn remark(&mut self, key: &str, remark: SceneRemark) {
+        self.warnings.push(SceneWarning { at: self.source.locate(key), remark });
+    }
+
+    fn scene(&mut self, raw: &RawScene) -> Option<Scene> {
+        let name = self.scene_name(raw.scene.name.as_deref());
+        let domain = self.domain(&raw.domain);
+        let materials = self.materials(&raw.material);
+        self.refuse_duplicates("emitter", raw.emitter.iter().map(|e| e.name.as_str()));
+        self.refuse_duplicates("collider", raw.collider.iter().map(|c| c.name.as_str()));
+        let [first_frame, last_frame] = raw.scene.frames;
+        let emitters: Vec<Option<Emitter>> = raw
+            .emitter
+            .iter()
+            .enumerate()
+            .map(|(i, emitter)| self.emitter(i, emitter, &materials, first_frame))
+            .collect();
+        let colliders: Vec<Option<Collider>> =
+            raw.collider.iter().enumerate().map(|(i, c)| self.collider(i, c)).collect();
+        let scene = Scene {
+            name: name?,
+            fps: raw.scene.fps,
+            first_frame,
+            last_frame,
+            seed: raw.scene.seed,
+            gravity: vec3(raw.scene.gravity),
+            substeps: Substeps {
+                cfl: raw.scene.cfl as f32,
+                min: raw.scene.substeps[0],
+                max: raw.scene.substeps[1],
+            },
+            domain: domain?,
+            materials,
+            emitters: emitters.into_iter().collect::<Option<_>>()?,
+            colliders: colliders.into_iter().collect::<Option<_>>()?,
+            output: self.output(&raw.output),
+        };
+        self.check_emitters(&scene);
+        Some(scene)
+    }
+
+    fn scene_name(&mut self, given: Option<&str>) -> Option<String> {
+        let Some(name) = given else { return Some(name_of_file(self.source.file())) };
+        match fault_of_name(name) {
+            None => Some(name.to_owned()),
+            Some(reason) => {
+                let name = name.to_owned();
+                self.report("scene.name", SceneProblem::BadName { name, reason });
+                None
+            }
+        }
+    }
+
+    fn domain(&mut self, raw: &RawDomain) -> Option<Domain> {
+        let bounds = match (raw.min, raw.max) {
+            (Some(min), Some(max)) => {
+                let (min, max) = self.extent("domain.max", min, max)?;
+                Some(Bounds { min, max, open: raw.open_sides() })
+            }
+            _ => None,
+        };
+        let longest = bounds.map(|b| f64::from((b.max - b.min).max_element()));
+        let from_resolution = || Some(longest? / f64::from(raw.resolution?));
+        let cell_size = raw.cell_size.or_else(from_resolution)? as f32;
+        let domain = Domain { cell_size, bounds };
+        let key = if raw.cell_size.is_some() { "domain.cell_size" } else { "domain.resolution" };
+        match check_domain(&domain) {
+            Ok(remark) => {
+                if let Some(remark) = remark {
+                    self.remark("domain", remark);
+                }
+                Some(domain)
+            }
+            Err(problem) => {
+                self.report(key, problem);
+                None
+            }
+        }
+    }
+
+    fn materials(&mut self, raw: &[RawMaterial]) -> Vec<Material> {
+        if raw.is_empty() {
+            self.report("material", SceneProblem::NoMaterial);
+        }
+        self.refuse_duplicates("material", raw.iter().map(|m| m.name.as_str()));
+        raw.iter()
+            .map(|raw| Material {
+                name: raw.name.clone(),
+                kind: match raw.kind {
+                    RawKind::Water => MaterialKind::Water(Water {
+                        density: raw.density as f32,
+                        update: raw.update,
+                        flip_ratio: raw.flip_ratio as f32,
+                    }),
+                },
+            })
+            .collect()
+    }
+
+    fn refuse_duplicates<'n>(&mut self, section: &str, names: impl Iterator<Item = &'n str>) {
+        let names: Vec<&str> = names.collect();
+        for (i, name) in names.iter().enumerate() {
+            if let Some(first) = names[..i].iter().position(|n| n == name) {
+                let problem = SceneProblem::DuplicateName {
+                    name: (*name).to_owned(),
+                    first: format!("{section}[{first}]"),
+                };
+                self.report(&format!("{section}[{i}].name"), problem);
+            }
+        }
+    }
+
+    fn emitter(
+        &mut self,
+        index: usize,
+        raw: &RawEmitter,
+        materials: &[Material],
+        first_frame: i32,
+    ) -> Option<Emitter> {
+        let key = format!("emitter[{index}]");
+        let material = materials.iter().position(|m| m.name == raw.material);
+        if material.is_none() && !materials.is_empty() {
+            let problem = SceneProblem::UnknownMaterial {
+                name: raw.material.clone(),
+                known: materials.iter().map(|m| m.name.clone()).collect(),
+            };
+            self.report(&format!("{key}.material"), problem);
+        }
+        let shape = self.shape(&key, &raw.cuboid, &raw.sphere, &raw.geometry);
+        Some(Emitter {
+            name: raw.name.clone(),
+            material: material?,
+            shape: shape?,
+            mode: raw.mode,
+            velocity: vec3(raw.velocity),
+            inherit_velocity: raw.inherit_velocity as f32,
+            first_frame: raw.frames.map_or(first_frame, |f| f[0]),
+            last_frame: raw.frames.map(|f| f[1]),
+        })
+    }
+
+    fn collider(&mut self, index: usize, raw: &RawCollider) -> Option<Collider> {
+        let key = format!("collider[{index}]");
+        Some(Collider {
+            name: raw.name.clone(),
+            shape: self.shape(&key, &raw.cuboid, &raw.sphere, &raw.geometry)?,
+            friction: raw.friction as f32,
+            thickness: raw.thickness as f32,
+            inverted: raw.inverted,
+        })
+    }
+
+    fn shape(
+        &mut self,
+        key: &str,
+        cuboid: &Option<RawBox>,
+        sphere: &Option<RawSphere>,
+        geometry: &Option<String>,
+    ) -> Option<Shape> {
+        if let Some(cuboid) = cuboid {
+            let (min, max) = self.extent(&format!("{key}.box.max"), cuboid.min, cuboid.max)?;
+            return Some(Shape::Box { min, max });
+        }
+        if let Some(sphere) = sphere {
+            let center = vec3(sphere.center);
+            return Some(Shape::Sphere { center, radius: sphere.radius as f32 });
+        }
+        match find_geometry(geometry.as_ref()?, &self.folder) {
+            Ok(source) => Some(Shape::File(source)),
+            Err(problem) => {
+                self.report(&format!("{key}.geometry"), problem);
+                None
+            }
+        }
+    }
+
+    /// The corners of a box with volume.
+    fn extent(&mut self, key: &str, min: [f64; 3], max: [f64; 3]) -> Option<(Vec3, Vec3)> {
+        let (low, high) = (vec3(min), vec3(max));
+        match (0..3).find(|axis| high[*axis] <= low[*axis]) {
+            None => Some((low, high)),
+            Some(axis) => {
+                let name = ['x', 'y', 'z'][axis];
+                let (min, max) = (min[axis], max[axis]);
+                self.report(key, SceneProblem::EmptyBox { axis: name, min, max });
+                None
+            }
+        }
+    }
+
+    fn output(&mut self, raw: &RawOutput) -> Output {
+        if !raw.particles && !raw.surface {
+            self.remark("output", SceneRemark::NoOutput);
+        }
+        Output {
+            particles: raw.particles,
+            surface: raw.surface,
+            surface_voxel: raw.surface_voxel as f32,
+            half: raw.half,
+            checkpoint_interval: raw.checkpoint_interval,
+        }
+    }
+
+    fn check_emitters(&mut self, scene: &Scene) {
+        if scene.emitters.is_empty() {
+            self.remark("emitter", SceneRemark::NoEmitter);
+        }
+        for (i, emitter) in scene.emitters.iter().enumerate() {
+            let key = format!("emitter[{i}]");
+            if let Some(remark) = never_active(emitter, scene) {
+                self.remark(&format!("{key}.frames"), remark);
+            }
+            let Some((min, max)) = emitter.shape.extent() else { continue };
+            let shape = if matches!(emitter.shape, Shape::Box { .. }) { "box" } else { "sphere" };
+            let key = format!("{key}.{shape}");
+            match scene.check_emitter_extent(i, min, max) {
+                Ok(remarks) => remarks.into_iter().for_each(|remark| self.remark(&key, remark)),
+                Err(problem) => self.report(&key, problem),
+            }
+        }
+    }
+}
+
+fn never_active(emitter: &Emitter, scene: &Scene) -> Option<SceneRemark> {
+    let first = emitter.first_frame;
+    let last = match emitter.mode {
+        EmitterMode::Fill => first,
+        EmitterMode::Flow => emitter.last_frame.unwrap_or(scene.last_frame),
+    };
+    (first > scene.last_frame || last < scene.first_frame).then(|| {
+        SceneRemark::EmitterNeverActive {
+            emitter: emitter.name.clone(),
+            first,
+            last,
+            scene_first: scene.first_frame,
+            scene_last: scene.last_frame,
+        }
+    })
+}
+
+fn vec3(v: [f64; 3]) -> Vec3 {
+    Vec3::from_array(v.map(|x| x as f32))
+}
+
+/// The file's stem with everything replaced that a name must not have.
+fn name_of_file(file: &Path) -> String {
+    let stem = file.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let name: String = stem.chars().map(|c| if is_forbidden(c) { '_' } else { c }).collect();
+    let name = name.trim().trim_end_matches('.');
+    if fault_of_name(name).is_none() { name.to_owned() } else { "scene".to_owned() }
+}
+
+fn is_forbidden(c: char) -> bool {
+    c.is_control() || "/\\:*?\"<>|".contains(c)
+}
+
+/// Why a name cannot be the start of file names on every system, if so.
+fn fault_of_name(name: &str) -> Option<&'static str> {
+    if name.chars().any(is_forbidden) {
+        Some("it has one of / \\ : * ? \" < > | or a control character in it")
+    } else if name != name.trim() || name.is_empty() {
+        Some("it starts or ends with a space")
+    } else if name.starts_with('.') || name.ends_with('.') {
+        Some("it starts or ends with a dot")
+    } else if name.len() > 200 {
+        Some("it is longer than 200 bytes")
+    } else {
+        None
+    }
+}
