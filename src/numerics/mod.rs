@@ -3,5 +3,6 @@
 pub mod field;
 pub mod grid;
 pub mod level_set;
+pub mod poisson;
 pub mod random;
 pub mod transfer;
