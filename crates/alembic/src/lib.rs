@@ -9,6 +9,7 @@ mod metadata;
 mod read;
 mod time;
 mod types;
+mod write;
 
 pub use error::{Error, Result};
 pub use matrix::Matrix;
@@ -21,3 +22,8 @@ pub use read::property::{Compound, Property};
 pub use read::xform::{XFORM_SCHEMA, XformOp, XformOpKind, XformReader};
 pub use time::{Bracket, TimeSampling};
 pub use types::{Component, DataType, Element, Pod, PropertyKind, Scope, Variance};
+pub use write::archive::{ArchiveWriter, CompoundId, ObjectId, PropertyId, TimeSamplingId};
+pub use write::attribute::{AttributeSpec, Values};
+pub use write::points::{PointsFrame, PointsLayout, PointsWriter};
+pub use write::poly_mesh::{MeshFrame, PolyMeshLayout, PolyMeshWriter};
+pub use write::xform::XformWriter;

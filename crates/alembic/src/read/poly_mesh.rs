@@ -43,7 +43,15 @@ impl Topology {
         triangles
     }
 
-    fn check(&self, vertices: usize) -> std::result::Result<(), String> {
+    /// The faces of triangles given counter-clockwise as seen from outside.
+    pub fn from_triangles(triangles: &[[u32; 3]]) -> Self {
+        Self {
+            face_counts: vec![3; triangles.len()],
+            face_indices: triangles.iter().flat_map(|&[a, b, c]| [a, c, b]).collect(),
+        }
+    }
+
+    pub(crate) fn check(&self, vertices: usize) -> std::result::Result<(), String> {
         let corners: u64 = self.face_counts.iter().map(|&count| u64::from(count)).sum();
         if corners != self.face_indices.len() as u64 {
             return Err(format!(
