@@ -210,7 +210,7 @@ impl Seeding<'_> {
             if depth > h || (depth - 0.5 * h).abs() < 1e-3 * h {
                 break;
             }
-            let outward = free.normal(x, 0.25 * h);
+            let outward = free.normal(x, 0.02 * h);
             if near.distance(x + outward * (depth + 0.5 * h)) < 0.0 {
                 return point;
             }

@@ -23,6 +23,9 @@ const OPEN_COLLIDER: f32 = 0.03;
 const OPEN_EMITTER: f32 = 0.2;
 /// Holes that leave the winding number this close to whole numbers are not worth a word.
 const OPEN_UNSEEN: f32 = 0.001;
+/// Level sets of shells and of thin solids are this much finer than the grid they serve, because
+/// linear interpolation blunts whatever is only a cell or two thick.
+const THIN_REFINEMENT: f32 = 0.5;
 /// Share of the surface that may be thinner than a cell without a warning.
 const THIN_SHARE: f32 = 0.05;
 
@@ -355,6 +358,8 @@ struct Analysis {
     topology: Topology,
     /// See [`openness`].
     openness: f32,
+    /// Part of the surface is about as thin as a cell.
+    thin: bool,
 }
 
 impl Analysis {
@@ -367,7 +372,7 @@ impl Analysis {
             topology.turn(&mut turned);
             openness(&Bvh::new(&turned))
         };
-        Self { topology, openness }
+        Self { topology, openness, thin: false }
     }
 
     /// What is inside, and by how much the surface moves outwards [m].
@@ -410,8 +415,10 @@ impl Analysis {
                 warnings.push(GeometryWarning::HolesClosed { name, boundary_edges });
             }
             Inside::Closed if matches!(options.role, Role::Collider { inverted: false, .. }) => {
-                let depth = options.cell_size - 2.0 * offset;
-                let share = self.thin_share(mesh, depth);
+                let share =
+                    |cells: f32| self.thin_share(mesh, cells * options.cell_size - 2.0 * offset);
+                let (thin, share) = (share(2.0) > THIN_SHARE, share(1.0));
+                self.thin = thin;
                 if share > THIN_SHARE {
                     let (percent, cell_size) = (100.0 * share, options.cell_size);
                     warnings.push(GeometryWarning::ThinnerThanCell { name, percent, cell_size });
@@ -443,9 +450,10 @@ impl Analysis {
     ) -> Result<SampledMesh, GeometryError> {
         self.topology.turn(&mut mesh);
         let (inside, offset) = self.rule(options);
+        let refinement = if self.thin || inside == Inside::Sheet { THIN_REFINEMENT } else { 1.0 };
         let level_set_options = LevelSetOptions {
-            cell_size: options.cell_size,
-            band_cells: options.band_cells,
+            cell_size: options.cell_size * refinement,
+            band_cells: options.band_cells / refinement,
             offset,
             inside,
             region,

@@ -39,7 +39,7 @@ fn an_aligned_box_holds_exactly_eight_in_each_cell() {
         assert_eq!(report, SeedReport { emitted: 8 * 7 * 9 * 10, ..Default::default() });
         let counts = per_cell(&seeds, h);
         assert_eq!(counts.len(), 7 * 9 * 10);
-        assert!(counts.values().all(|n| *n == 8), "{counts:?}");
+        assert!(counts.values().all(|n| *n == 8));
         let distinct: std::collections::BTreeSet<_> =
             seeds.iter().map(|s| s.subcell.to_array()).collect();
         assert_eq!(distinct.len(), seeds.len());
@@ -77,7 +77,7 @@ fn a_fill_starts_half_a_cell_below_its_free_surface() {
         let at_half = seeds.iter().filter(|s| (depth(s) - 0.5 * h).abs() < slack).count();
         let shell = 4.0 / 3.0 * std::f32::consts::PI * (0.027 - 0.25f32.powi(3)) / 0.025f32.powi(3);
         assert!((at_half as f32 / shell - 1.0).abs() < 0.03, "{at_half} of {shell}");
-        assert!(!seeds.iter().any(|s| depth(s) > 0.51 * h && depth(s) < 0.98 * h));
+        assert!(!seeds.iter().any(|s| depth(s) > 0.5 * h + slack && depth(s) < h - slack));
     }
 }
 
@@ -165,7 +165,8 @@ fn volumes_are_exact_or_nearly_so() {
     let (emitters, _) = Emitters::new(&scene).expect("valid emitters");
     assert_eq!(emitters.volume(0), 0.5 * 0.25 * 0.125);
     assert!((emitters.volume(1) / ball - 1.0).abs() < 1e-6);
-    assert!((emitters.volume(2) / ball - 1.0).abs() < 2e-3, "{}", emitters.volume(2));
+    // Border cells smeared over a cell Δ of the level set add 3 Δ² / 12 R².
+    assert!((emitters.volume(2) / ball - 1.0).abs() < 2.5e-3, "{}", emitters.volume(2));
 }
 
 #[test]
