@@ -5,4 +5,5 @@ pub mod grid;
 pub mod level_set;
 pub mod poisson;
 pub mod random;
+pub mod sweeping;
 pub mod transfer;
