@@ -9,12 +9,12 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 /// Direction to the sun, before it is normalised.
-const TO_SUN: Vec3 = Vec3::new(-0.55, 0.80, 0.16);
-const SUN: Vec3 = Vec3::new(2.75, 2.6, 2.35);
-const SKY_LIGHT: Vec3 = Vec3::new(0.62, 0.72, 0.86);
-const GROUND_LIGHT: Vec3 = Vec3::new(0.30, 0.28, 0.26);
-const ZENITH: Vec3 = Vec3::new(0.20, 0.32, 0.50);
-const HORIZON: Vec3 = Vec3::new(0.80, 0.86, 0.92);
+const TO_SUN: Vec3 = Vec3::new(-0.62, 0.72, -0.05);
+const SUN: Vec3 = Vec3::new(2.9, 2.65, 2.3);
+const SKY_LIGHT: Vec3 = Vec3::new(0.42, 0.52, 0.66);
+const GROUND_LIGHT: Vec3 = Vec3::new(0.20, 0.19, 0.18);
+const ZENITH: Vec3 = Vec3::new(0.09, 0.20, 0.40);
+const HORIZON: Vec3 = Vec3::new(0.62, 0.70, 0.78);
 /// Pixels along the edge of the shadow map.
 const SHADOW_SIZE: usize = 1024;
 /// Share of the sunlight that passes through water.
@@ -70,7 +70,7 @@ impl Light {
         let sun = if facing > 0.0 { facing * self.reaches(point, fragment.normal) } else { 0.0 };
         let up = 0.5 + 0.5 * fragment.normal.y;
         let ambient = GROUND_LIGHT.lerp(SKY_LIGHT, up) * open;
-        fragment.albedo * (SUN * sun * (0.35 + 0.65 * open) / std::f32::consts::PI * 1.5 + ambient)
+        fragment.albedo * (SUN * (sun * (0.4 + 0.6 * open) * 0.45) + ambient)
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn ground_albedo(point: Vec3, bounds: &PreviewBounds) -> Vec3 {
     let square = ten_to_whole_power(size.x.max(size.z).max(1e-3));
     let relative = (point - bounds.min) / square;
     let odd = (relative.x.floor() + relative.z.floor()).rem_euclid(2.0) >= 1.0;
-    Vec3::new(0.56, 0.56, 0.55) * if odd { 1.0 } else { 0.86 }
+    Vec3::new(0.34, 0.335, 0.33) * if odd { 1.0 } else { 0.84 }
 }
 
 /// A round length (1, 2 or 5 times a power of ten) of about a tenth of `length`.

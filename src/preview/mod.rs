@@ -9,19 +9,23 @@
 //! Every pass works on rows of pixels in parallel and the nearest fragment wins whatever the order,
 //! so a picture has the same bytes for any number of threads.
 
+mod cache;
 mod camera;
 mod font;
 mod fragments;
 mod image;
 mod lighting;
 mod lines;
+mod load;
 mod mesh;
 mod occlusion;
 mod render;
+mod shapes;
 mod sheet;
 mod spheres;
 mod water;
 
+pub use cache::{CacheRequest, PreviewError, PreviewFrames, from_cache};
 pub use image::{Image, ImageError};
 pub use render::render;
 pub use sheet::{contact_sheet, label_frame};

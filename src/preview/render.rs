@@ -18,9 +18,9 @@ const AIR_TO_WATER: f32 = 1.0 / 1.333;
 /// Reflectance of water seen straight on.
 const FACING_REFLECTANCE: f32 = 0.02;
 /// Loss of light in water per height of the scene.
-const ABSORPTION: Vec3 = Vec3::new(5.0, 1.5, 0.9);
+const ABSORPTION: Vec3 = Vec3::new(9.0, 2.6, 1.5);
 /// What water scatters back where it is deep.
-const DEEP: Vec3 = Vec3::new(0.012, 0.11, 0.17);
+const DEEP: Vec3 = Vec3::new(0.006, 0.085, 0.16);
 
 /// A scene with what is worked out once.
 pub(super) struct Drawing<'a> {
@@ -150,8 +150,9 @@ impl WaterShading<'_> {
         let refracted = refract(ray.direction, normal, facing);
         let (seen, thickness) = self.through(&Ray { origin: point, direction: refracted });
         let passed = (-ABSORPTION * (thickness / self.height)).map(f32::exp);
-        let lit = 0.55 + 0.45 * sunlit + 0.35 * normal.dot(self.light.to_sun).max(0.0) * sunlit;
-        let body = seen * passed + DEEP * lit * 1.6 * (Vec3::ONE - passed);
+        // Light scattered near the surface: the sun's share shows the shape of the waves.
+        let lit = 0.5 + 0.25 * normal.y + 1.3 * normal.dot(self.light.to_sun).max(0.0) * sunlit;
+        let body = seen * passed + DEEP * lit * (Vec3::ONE - passed);
         body.lerp(reflected, reflectance)
     }
 
