@@ -40,8 +40,10 @@ fn imports_run_one_way() {
             let text = fs::read_to_string(&file).unwrap();
             for (number, line) in text.lines().enumerate() {
                 for path in line.split("crate::").skip(1) {
-                    let name: String =
-                        path.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+                    let name: String = path
+                        .chars()
+                        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                        .collect();
                     let known = MAY_IMPORT.iter().any(|(m, _)| *m == name)
                         || ["run", "cli"].contains(&name.as_str());
                     if known && name != module && !allowed.contains(&name.as_str()) {

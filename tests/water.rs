@@ -56,7 +56,9 @@ fn momentum_is_kept_in_free_flight() {
     scene.emitters.push(fill(cuboid([-0.3, -0.3, 0.0], [0.3, 0.3, 0.3])));
     scene.emitters[0].velocity = Vec3::new(0.5, 0.0, 0.2);
     scene.emitters[1].velocity = Vec3::new(-0.25, 0.5, -0.2);
-    for (update, ratio) in [(UpdateScheme::Flip, 1.0), (UpdateScheme::Flip, 0.0), (UpdateScheme::Apic, 0.0)] {
+    for (update, ratio) in
+        [(UpdateScheme::Flip, 1.0), (UpdateScheme::Flip, 0.0), (UpdateScheme::Apic, 0.0)]
+    {
         set_scheme(&mut scene, update, ratio);
         let momentum = |s: &Simulation| -> glam::DVec3 {
             s.particles().velocity.iter().map(|v| v.as_dvec3()).sum()

@@ -37,7 +37,8 @@ pub fn load_halo<T: Copy>(
 
 /// Block (0 … 2) and cell of a tile coordinate.
 fn split(t: usize) -> (usize, usize) {
-    ((t + BLOCK_EDGE - 1) / BLOCK_EDGE, (t + BLOCK_EDGE - 1) % BLOCK_EDGE)
+    let shifted = t + BLOCK_EDGE - 1;
+    (shifted / BLOCK_EDGE, shifted % BLOCK_EDGE)
 }
 
 #[cfg(test)]

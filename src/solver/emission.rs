@@ -46,7 +46,9 @@ impl Emission {
         let due = |e: usize| {
             let emitter = &scene.emitters[e];
             match emitter.mode {
-                EmitterMode::Fill => fills && emitter.first_frame.max(scene.first_frame) == state.frame,
+                EmitterMode::Fill => {
+                    fills && emitter.first_frame.max(scene.first_frame) == state.frame
+                }
                 EmitterMode::Flow => {
                     let last = emitter.last_frame.map_or(f64::INFINITY, f64::from);
                     frame >= f64::from(emitter.first_frame) - 1e-6 && frame < last - 1e-6
@@ -90,7 +92,11 @@ impl Emission {
 
 /// Gives particles inside an emitter its velocity, and tells which seeds fall into sub-cells that
 /// hold no particle yet.
-fn hold_emitted_velocity(particles: &mut Particles, seeds: &[Seed], subcell_size: f32) -> Vec<bool> {
+fn hold_emitted_velocity(
+    particles: &mut Particles,
+    seeds: &[Seed],
+    subcell_size: f32,
+) -> Vec<bool> {
     let mut free = vec![true; seeds.len()];
     if particles.is_empty() || seeds.is_empty() {
         return free;

@@ -60,7 +60,8 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`], and a state that does not fit the scene.
     pub fn resume(scene: &Scene, mut state: SimulationState) -> Result<Self, SimulationError> {
-        if let Some(m) = state.particles.material.iter().find(|m| **m as usize >= scene.materials.len())
+        if let Some(m) =
+            state.particles.material.iter().find(|m| **m as usize >= scene.materials.len())
         {
             return Err(SimulationError::BadState(format!("it has particles of material {m}")));
         }

@@ -19,12 +19,7 @@ const TOUCH: f32 = 1e-3;
 /// Sets `open` to the share of each lower face that lies outside solids, 0 … 1, from the distances
 /// at the face's corners [Batty, Bertails & Bridson 2007, doi:10.1145/1276377.1276502]. `cell_size`
 /// [m].
-pub fn open_fractions(
-    grid: &BlockGrid,
-    solid: &SolidField,
-    cell_size: f32,
-    open: &mut FaceField,
-) {
+pub fn open_fractions(grid: &BlockGrid, solid: &SolidField, cell_size: f32, open: &mut FaceField) {
     for (axis, field) in open.axes.iter_mut().enumerate() {
         field.blocks.resize(grid.len(), Block([1.0; BLOCK_CELLS]));
         field.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
@@ -37,7 +32,8 @@ pub fn open_fractions(
             let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
             for (i, value) in block.0.iter_mut().enumerate() {
                 let cell = crate::numerics::grid::local_cell(i) + 1;
-                let ring = [cell, cell + s, cell + s + t, cell + t].map(|c| at(&corners, c) - TOUCH * cell_size);
+                let ring = [cell, cell + s, cell + s + t, cell + t]
+                    .map(|c| at(&corners, c) - TOUCH * cell_size);
                 let share = open_share(ring);
                 *value = if share < LEAST_OPEN { 0.0 } else { share };
             }
@@ -99,7 +95,9 @@ pub fn keep_out_of_solids(
     }
     for (target, source) in velocity.axes.iter_mut().zip(&scratch.axes) {
         let blocks = target.blocks.par_iter_mut().zip(&source.blocks).enumerate();
-        blocks.filter(|(b, _)| solid.active[*b]).for_each(|(_, (target, source))| *target = *source);
+        blocks
+            .filter(|(b, _)| solid.active[*b])
+            .for_each(|(_, (target, source))| *target = *source);
     }
 }
 
@@ -176,7 +174,10 @@ fn face_vector(tiles: &[HaloTile<f32>; 3], axis: usize, cell: IVec3) -> Vec3 {
         let tile = &tiles[other];
         let above = cell + e[other];
         u[other] = 0.25
-            * (at(tile, cell) + at(tile, above) + at(tile, cell - e[axis]) + at(tile, above - e[axis]));
+            * (at(tile, cell)
+                + at(tile, above)
+                + at(tile, cell - e[axis])
+                + at(tile, above - e[axis]));
     }
     u
 }
@@ -205,7 +206,8 @@ mod tests {
         for k in 0..1000u64 {
             let r = crate::numerics::random::uniform3(1, k, 0, 0);
             let ring = [r[0] - 0.5, r[1] - 0.5, r[2] - 0.5, r[0] * r[1] - 0.2];
-            let crossings = (0..4).filter(|k| (ring[*k] > 0.0) != (ring[(k + 1) % 4] > 0.0)).count();
+            let crossings =
+                (0..4).filter(|k| (ring[*k] > 0.0) != (ring[(k + 1) % 4] > 0.0)).count();
             if crossings == 2 {
                 let sum = open_share(ring) + open_share(ring.map(|d| -d));
                 assert!((sum - 1.0).abs() < 1e-5, "{ring:?} {sum}");

@@ -108,8 +108,7 @@ impl Flux {
                     let (w_low, w_high) = (self.open[x][y][z], self.open[x + dx][y + dy][z + dz]);
                     diagonal[i] += mark * (w_low + w_high);
                     lower[i] = mark * below * w_low;
-                    rhs[i] +=
-                        mark * (self.through[x][y][z] - self.through[x + dx][y + dy][z + dz]);
+                    rhs[i] += mark * (self.through[x][y][z] - self.through[x + dx][y + dy][z + dz]);
                 }
             }
         }

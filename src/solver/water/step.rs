@@ -6,7 +6,7 @@ use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, cell_at, local_index};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
-use crate::numerics::sweeping::extrapolate;
+use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{Advection, FaceField, ToGrid, ToParticles};
 use crate::particles::{Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
@@ -58,6 +58,7 @@ pub struct WaterSolver {
     rhs: Field<f32>,
     pressure: Field<f32>,
     solver: PressureSolver,
+    extrapolator: Extrapolator,
     volume: VolumeKeeper,
 }
 
@@ -184,18 +185,20 @@ impl WaterSolver {
     /// Highest velocity component on any face, infinite if any is not finite [m/s].
     fn max_face_speed(&self) -> f32 {
         let highest = |block: &Block<f32>| {
-            block.0.iter().fold(0.0f32, |m, u| if u.is_finite() { m.max(u.abs()) } else { f32::INFINITY })
+            block
+                .0
+                .iter()
+                .fold(0.0f32, |m, u| if u.is_finite() { m.max(u.abs()) } else { f32::INFINITY })
         };
-        let axis = |field: &Field<f32>| {
-            field.blocks.par_iter().map(highest).reduce(|| 0.0, f32::max)
-        };
+        let axis =
+            |field: &Field<f32>| field.blocks.par_iter().map(highest).reduce(|| 0.0, f32::max);
         self.velocity.axes.iter().map(axis).fold(0.0, f32::max)
     }
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
     fn extend(&mut self) {
         for (velocity, valid) in self.velocity.axes.iter_mut().zip(&mut self.valid) {
-            extrapolate(&self.sorted.grid, velocity, valid, EXTENSION_LAYERS);
+            self.extrapolator.extrapolate(&self.sorted.grid, velocity, valid, EXTENSION_LAYERS);
         }
         boundary::keep_out_of_solids(
             &self.sorted.grid,
