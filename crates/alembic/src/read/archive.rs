@@ -230,6 +230,26 @@ impl Object {
         self.node().instance_of.as_deref()
     }
 
+    /// Digests of the object's properties and of everything below it, as stored: equal digests
+    /// mean equal contents. `None` where the writer left them out.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], [`Error::Read`].
+    pub fn digests(&self) -> Result<Option<([u8; 16], [u8; 16])>> {
+        let (source, group) = (&self.archive.source, self.node().group);
+        let Some(last) = group.len.checked_sub(1) else {
+            return Ok(None);
+        };
+        let block = group.block(source, last)?;
+        let Some(before) = block.len.checked_sub(32) else {
+            return Ok(None);
+        };
+        let (mut properties, mut children) = ([0; 16], [0; 16]);
+        source.read(block.offset + before, &mut properties)?;
+        source.read(block.offset + before + 16, &mut children)?;
+        Ok(Some((properties, children)))
+    }
+
     /// The object's top-level properties.
     ///
     /// # Errors
