@@ -287,7 +287,7 @@ REFERENCE_WRITE = """
 import json, sys
 import imath
 from alembic3d.Abc import OArchive
-from alembic3d.AbcCoreAbstract import TimeSampling
+from alembic3d.AbcCoreAbstract import AcyclicFlag, TimeSampling, TimeSamplingType, TimeVector
 from alembic3d.AbcGeom import (
     OPolyMesh, OPolyMeshSchemaSample, OXform, XformOp, XformOperationType as Op, XformSample,
 )
@@ -297,6 +297,21 @@ def array(kind, values):
     for i, value in enumerate(values):
         result[i] = value
     return result
+
+def add_mesh(parent, name, times):
+    mesh = OPolyMesh(parent, name)
+    mesh.getSchema().setTimeSampling(times)
+    indices, counts = array(imath.IntArray, [0, 1, 2]), array(imath.IntArray, [3])
+    for i in range(4):
+        corners = [imath.V3f(0, 0, i), imath.V3f(1, 0, 0), imath.V3f(0, 1, 0)]
+        sample = OPolyMeshSchemaSample(array(imath.V3fArray, corners), indices, counts)
+        mesh.getSchema().set(sample)
+
+def acyclic(times):
+    vector = TimeVector()
+    for time in times:
+        vector.append(time)
+    return TimeSampling(TimeSamplingType(AcyclicFlag.kAcyclic), vector)
 
 def write(path):
     archive = OArchive(path)
@@ -316,14 +331,8 @@ def write(path):
         stack.getSchema().set(sample)
         m = sample.getMatrix()
         matrices.append([[m[r][c] for c in range(4)] for r in range(4)])
-    mesh = OPolyMesh(stack, "shape")
-    mesh.getSchema().setTimeSampling(times)
-    indices, counts = array(imath.IntArray, [0, 1, 2]), array(imath.IntArray, [3])
-    for i in range(4):
-        corners = [imath.V3f(0, 0, i), imath.V3f(1, 0, 0), imath.V3f(0, 1, 0)]
-        mesh.getSchema().set(
-            OPolyMeshSchemaSample(array(imath.V3fArray, corners), indices, counts)
-        )
+    add_mesh(stack, "shape", times)
+    add_mesh(stack, "irregular", archive.addTimeSampling(acyclic([i * i / 8 for i in range(40)])))
     return matrices
 
 print(json.dumps(write(sys.argv[1])))
@@ -335,7 +344,8 @@ def test_digests_of_equal_contents_equal_the_reference_librarys(alembic3d, tool,
     alembic3d.run_json(REFERENCE_WRITE, path)
     theirs = tool.dump(path, 1)["objects"]
     ours = tool.dump(known[0] / "twin.abc", 1)["objects"]
-    assert ours["/stack/shape"]["digests"] == theirs["/stack/shape"]["digests"]
+    for name in ("/stack/shape", "/stack/irregular"):
+        assert ours[name]["digests"] == theirs[name]["digests"]
     _, below_ours = ours["/stack"]["digests"]
     _, below_theirs = theirs["/stack"]["digests"]
     assert below_ours == below_theirs != "0" * 32

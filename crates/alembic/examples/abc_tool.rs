@@ -232,26 +232,30 @@ fn write_meshes(path: &Path) -> Result<Value, Box<dyn Error>> {
     Ok(Value::Array(frames))
 }
 
-/// The mesh that the tests also write with the reference library, to compare digests.
+/// The meshes that the tests also write with the reference library, to compare digests.
 fn write_twin(path: &Path) -> foreshore_alembic::Result<()> {
     let mut archive = ArchiveWriter::create(path)?;
-    let times = archive.time_sampling(&TimeSampling::frames(1, FPS))?;
+    let regular = archive.time_sampling(&TimeSampling::frames(1, FPS))?;
+    let squares = (0..40).map(|i| f64::from(i * i) / 8.0).collect();
+    let irregular = archive.time_sampling(&TimeSampling::Acyclic(squares))?;
     let root = archive.root();
-    let mut stack = XformWriter::new(&mut archive, root, "stack", times)?;
+    let mut stack = XformWriter::new(&mut archive, root, "stack", regular)?;
     stack.write(&mut archive, &matrix::IDENTITY, true)?;
-    let layout = PolyMeshLayout::default();
-    let mut mesh = PolyMeshWriter::new(&mut archive, stack.object(), "shape", times, &layout)?;
+    let (parent, layout) = (stack.object(), PolyMeshLayout::default());
     let topology = Topology { face_counts: vec![3], face_indices: vec![0, 1, 2] };
-    for frame in 0..4_u8 {
-        let positions = [[0.0, 0.0, f32::from(frame)], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        let values = MeshFrame {
-            positions: &positions,
-            topology: &topology,
-            velocities: &[],
-            normals: &[],
-            attributes: &[],
-        };
-        mesh.write(&mut archive, &values)?;
+    for (name, times) in [("shape", regular), ("irregular", irregular)] {
+        let mut mesh = PolyMeshWriter::new(&mut archive, parent, name, times, &layout)?;
+        for frame in 0..4_u8 {
+            let positions = [[0.0, 0.0, f32::from(frame)], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+            let values = MeshFrame {
+                positions: &positions,
+                topology: &topology,
+                velocities: &[],
+                normals: &[],
+                attributes: &[],
+            };
+            mesh.write(&mut archive, &values)?;
+        }
     }
     archive.finish().map(|_| ())
 }

@@ -31,9 +31,14 @@ pub struct CompoundId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropertyId(u32);
 
-/// Handle of a time sampling. The default one is for properties that do not change.
+/// Handle of a time sampling. The default is [`TimeSamplingId::STILL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSamplingId(pub(crate) u32);
+
+impl TimeSamplingId {
+    /// The sampling that every archive has, for properties that do not change.
+    pub const STILL: Self = Self(0);
+}
 
 pub(crate) struct WrittenObject {
     pub(crate) name: String,

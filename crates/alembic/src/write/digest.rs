@@ -170,9 +170,20 @@ mod tests {
     fn spooky_matches_its_authors_results() {
         let message: Vec<u8> = (128..=255).collect();
         let expected = [
-            0x6bf5_0919, 0x70de_1d26, 0xa2b3_7298, 0x35bc_5fbf, 0x8223_b279, 0x5bcb_315e,
-            0x53fe_88a1, 0xf9f1_a233, 0xee19_3982, 0x54f8_6f29, 0xc877_2d36, 0x9ed6_0886,
-            0x5f23_d1da, 0x1ed9_f474,
+            0x6bf5_0919,
+            0x70de_1d26,
+            0xa2b3_7298,
+            0x35bc_5fbf,
+            0x8223_b279,
+            0x5bcb_315e,
+            0x53fe_88a1,
+            0xf9f1_a233,
+            0xee19_3982,
+            0x54f8_6f29,
+            0xc877_2d36,
+            0x9ed6_0886,
+            0x5f23_d1da,
+            0x1ed9_f474,
         ];
         let found: Vec<u32> =
             (0..expected.len()).map(|len| spooky(&message[..len])[0] as u32).collect();
