@@ -49,8 +49,8 @@ def release(scene: bpy.types.Scene) -> None:
         if thing.get(_MARK) == "surface" and thing.type == "VOLUME":
             thing.data.filepath = ""
         elif thing.get(_MARK) == "particles":
-            for modifier in _readers(thing):
-                modifier.cache_file = None
+            for reader in _readers(thing):
+                _replace_cache_file(reader, None)
 
 
 def _load_surface(scene: bpy.types.Scene, manifest: Manifest, product: Product) -> bpy.types.Object:
@@ -82,7 +82,7 @@ def _load_particles(scene: bpy.types.Scene, manifest: Manifest, product: Product
         modifier = nodes.add_modifier(thing, nodes.PARTICLES)
         nodes.set_input(modifier, "Material", materials.grains())
     for reader in _readers(thing):
-        reader.cache_file = _cache_file(_stored(scene, product.files[product.first_frame]))
+        _replace_cache_file(reader, _cache_file(_stored(scene, product.files[product.first_frame])))
         reader.object_path = _POINTS
     return thing
 
@@ -99,8 +99,17 @@ def _cache_file(path: str) -> bpy.types.CacheFile:
     made = next(c for c in bpy.data.cache_files if c.session_uid not in before)
     made.filepath = path
     made.is_sequence = True
+    made.scale = 1.0
+    made.velocity_name = ".velocities"
     made.velocity_unit = "SECOND"
     return made
+
+
+def _replace_cache_file(reader: bpy.types.Modifier, new: bpy.types.CacheFile | None) -> None:
+    before, reader.cache_file = reader.cache_file, new
+    # The operator that made it counts itself as a user, so `users` never falls to 0.
+    if before is not None and not bpy.data.user_map(subset=[before])[before]:
+        bpy.data.cache_files.remove(before)
 
 
 def _find(scene: bpy.types.Scene, kind: str) -> bpy.types.Object | None:
@@ -124,13 +133,22 @@ def _stored(scene: bpy.types.Scene, path: Path) -> str:
 
 def _correct_grid_shift(thing: bpy.types.Object) -> None:
     """Blender before 5.0 moves meshes of grids by half a voxel along each axis."""
-    shift = 0.0
-    if bpy.app.version < (5, 0, 0) and thing.data.grids.load():
-        surface = next((g for g in thing.data.grids if g.name == "surface"), None)
-        shift = 0.5 * surface.matrix_object[0][0] if surface is not None else 0.0
+    shift = 0.5 * _voxel(thing.data) if bpy.app.version < (5, 0, 0) else 0.0
     for modifier in thing.modifiers:
         if modifier.type == "NODES" and modifier.node_group and modifier.node_group.name.startswith(nodes.SURFACE):
             nodes.set_input(modifier, "Grid Shift", shift)
+
+
+def _voxel(volume: bpy.types.Volume) -> float:
+    """Edge of a voxel of the first file's surface [m], 0 where it cannot be read. A sequence knows
+    its file only once it is evaluated, so this looks through a volume of its own."""
+    probe = bpy.data.volumes.new(volume.name)
+    try:
+        probe.filepath = volume.filepath
+        probe.grids.load()
+        return next((grid.matrix_object[0][0] for grid in probe.grids if grid.name == "surface"), 0.0)
+    finally:
+        bpy.data.volumes.remove(probe)
 
 
 @bpy.app.handlers.persistent
