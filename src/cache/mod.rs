@@ -8,6 +8,7 @@ mod columns;
 pub mod disk;
 pub mod encode;
 mod error;
+pub mod inspect;
 pub mod layout;
 pub mod lock;
 pub mod manifest;
