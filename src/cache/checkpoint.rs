@@ -1,13 +1,15 @@
 //! The complete state of a simulation on disk, to go on from bit for bit.
 //!
-//! The format is described in `docs/cache-format.md`: a header of fixed length, a short JSON
-//! text about its origin, and the columns of the particles, each with its length and checksum.
+//! The format is described in `docs/cache-format.md`: a header of fixed length, the scene as JSON,
+//! and the columns of the particles, each with its length and checksum.
 
 use super::CacheError;
 use super::atomic::AtomicFile;
 use super::columns::{self, ENTRY_BYTES};
+use super::fingerprint::GeometryDigest;
 use super::layout::CHECKPOINTS;
 use crate::particles::Particles;
+use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -21,7 +23,7 @@ const FORMAT: u32 = 1;
 /// Length of the fixed header [bytes], its checksum included.
 const HEADER_BYTES: usize = 80;
 /// How many checkpoints a cache keeps.
-pub const KEPT: usize = 2;
+const KEPT: usize = 2;
 
 /// What belongs to a state beside the particles themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,19 +40,21 @@ pub struct Counters {
     pub removed: u64,
 }
 
-/// Where a state comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The scene that a state belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Version of Foreshore that simulated it.
+    /// Version of Foreshore that wrote the checkpoint.
     pub foreshore: String,
-    /// Hash of all that the simulation depends on: a state fits a scene of the same hash.
-    pub simulation_hash: String,
+    /// The resolved scene.
+    pub scene: Scene,
+    /// Its geometry files, see [`geometry_digests`](super::fingerprint::geometry_digests).
+    pub geometry: Vec<GeometryDigest>,
 }
 
 /// A checkpoint in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Where it comes from.
+    /// The scene that it belongs to.
     pub origin: Origin,
     /// Frame and counters.
     pub counters: Counters,
@@ -115,9 +119,8 @@ pub fn write(
     write_to(&mut file, origin, counters, particles)
         .map_err(|e| CacheError::io("write", &path, e))?;
     file.commit()?;
-    let all = list(cache)?.into_iter();
-    let mut old = all.filter(|f| *f != counters.frame).skip(KEPT - 1);
-    old.try_for_each(|frame| remove(cache, frame))
+    let old = list(cache)?.into_iter().filter(|f| *f != counters.frame).skip(KEPT - 1);
+    old.map(|frame| remove(cache, frame)).collect()
 }
 
 fn write_to(
@@ -230,7 +233,7 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
     }
     let (origin, table) = table.split_at(origin_bytes as usize);
     let origin = serde_json::from_slice(origin)
-        .map_err(|e| Refusal::Damaged(format!("its origin cannot be read: {e}")))?;
+        .map_err(|e| Refusal::Damaged(format!("its scene is of another version: {e}")))?;
     let body = length - HEADER_BYTES as u64 - front;
     let particles = read_columns(source, table, particles, body)?;
     Ok(Checkpoint { origin, counters, particles })
@@ -268,7 +271,7 @@ fn read_columns(
 
 #[cfg(test)]
 mod tests {
-    use super::super::atomic;
+    use super::super::{atomic, test_scene::scene};
     use super::*;
     use glam::{Mat3, Vec3};
 
@@ -285,7 +288,7 @@ mod tests {
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let counters = Counters { frame, step, next_id, emitted, removed };
-        let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
+        let origin = Origin { foreshore: "0.1.0".into(), scene: scene(), geometry: vec![] };
         Checkpoint { origin, counters, particles }
     }
 

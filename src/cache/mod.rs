@@ -5,16 +5,13 @@
 pub mod atomic;
 pub mod checkpoint;
 mod columns;
-pub mod disk;
-pub mod encode;
 mod error;
-pub mod inspect;
+pub mod fingerprint;
 pub mod layout;
 pub mod lock;
 pub mod manifest;
-pub mod particles;
 pub mod stats;
-pub mod surface;
-pub mod writer;
+#[cfg(test)]
+pub(crate) mod test_scene;
 
 pub use error::CacheError;

@@ -276,13 +276,13 @@ impl Checker<'_> {
         };
         let pair: Vec<Json> =
             items.iter().map(|item| self.integer(limits, unit, item, key)).collect();
-        if let (Some(first), Some(last)) = (pair[0].as_i64(), pair[1].as_i64())
-            && last < first
-        {
-            self.report(key, &node.span, SceneProblem::Reversed { first, last });
-            return Json::Null;
+        match (pair[0].as_i64(), pair[1].as_i64()) {
+            (Some(first), Some(last)) if last < first => {
+                self.report(key, &node.span, SceneProblem::Reversed { first, last });
+                Json::Null
+            }
+            _ => Json::Array(pair),
         }
-        Json::Array(pair)
     }
 
     fn text(&mut self, node: &Node, key: &str) -> Json {

@@ -2,6 +2,7 @@
 
 use super::error::SceneProblem;
 use super::model::{Bounds, Domain, Scene, Shape};
+use super::raw::widen;
 use super::warning::SceneRemark;
 use glam::Vec3;
 
@@ -39,8 +40,8 @@ impl Scene {
         if extent < self.domain.cell_size {
             remarks.push(SceneRemark::EmitterBelowCell {
                 emitter: name,
-                extent: extent.into(),
-                cell_size: self.domain.cell_size.into(),
+                extent: widen(extent),
+                cell_size: widen(self.domain.cell_size),
             });
         }
         Ok(remarks)
@@ -73,8 +74,8 @@ pub(super) fn check_domain(domain: &Domain) -> Result<Option<SceneRemark>, Scene
 }
 
 fn check_reach(min: Vec3, max: Vec3, cell_size: f32) -> Result<Option<SceneRemark>, SceneProblem> {
-    let distance = f64::from(min.abs().max(max.abs()).max_element());
-    let cell_size = f64::from(cell_size);
+    let distance = widen(min.abs().max(max.abs()).max_element());
+    let cell_size = widen(cell_size);
     let cells = distance / cell_size;
     if cells > FARTHEST_CELL {
         let smallest = round_up(distance / FARTHEST_CELL);
@@ -103,7 +104,7 @@ fn place_in_walls(
     let beyond = (bounds.min - min).max(max - bounds.max).max_element();
     Ok((beyond > WALL_TOLERANCE * domain.cell_size).then(|| SceneRemark::EmitterPartlyOutside {
         emitter: name.to_owned(),
-        beyond: beyond.into(),
+        beyond: widen(beyond),
     }))
 }
 

@@ -268,7 +268,7 @@ fn raw_shape(shape: &Shape) -> (Option<RawBox>, Option<RawSphere>, Option<String
 }
 
 /// The shortest decimal number that rounds to `value`, so that 0.1 stays 0.1.
-fn widen(value: f32) -> f64 {
+pub(super) fn widen(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(f64::from(value))
 }
 

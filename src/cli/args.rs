@@ -1,0 +1,128 @@
+//! The arguments.
+
+use super::exit;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// Simulates sand, water and wet sand, and writes caches for Blender and Houdini.
+#[derive(Debug, Parser)]
+#[command(name = "foreshore", version, after_help = exit::HELP, max_term_width = 100)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Validate a scene and estimate what it takes to bake it
+    Check(CheckArguments),
+    /// Simulate a scene and write its cache
+    Bake(BakeArguments),
+    /// Print the JSON schema of scene files
+    Schema(SchemaArguments),
+    /// Look at this machine: threads, memory, instructions, folders
+    Doctor(DoctorArguments),
+}
+
+impl Command {
+    /// Whether messages are wanted as JSON lines on standard output.
+    pub fn speaks_json(&self) -> bool {
+        match self {
+            Self::Check(arguments) => arguments.json,
+            Self::Bake(arguments) => arguments.progress == ProgressKind::Json,
+            Self::Schema(_) | Self::Doctor(_) => false,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Scene file, TOML or JSON
+    pub scene: PathBuf,
+    /// Answer with JSON lines: warnings and errors as events, and one `check` event
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct BakeArguments {
+    /// Scene file, TOML or JSON
+    pub scene: PathBuf,
+    /// Cache folder; made if missing
+    #[arg(short, long, value_name = "CACHE")]
+    pub output: PathBuf,
+    /// Only these of the scene's frames
+    #[arg(long, value_name = "A-B", value_parser = parse_frames, allow_hyphen_values = true)]
+    pub frames: Option<RangeInclusive<i32>>,
+    /// Go on where an earlier bake of the same scene was stopped
+    #[arg(long)]
+    pub resume: bool,
+    /// Worker threads; as many as the machine has if absent. Results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// How to show progress: a bar where there is a terminal and lines elsewhere, JSON lines on
+    /// standard output, or not at all
+    #[arg(long, value_enum, default_value = "auto")]
+    pub progress: ProgressKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressKind {
+    Auto,
+    Json,
+    None,
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaArguments {
+    /// Print the reference page in Markdown instead
+    #[arg(long)]
+    pub reference: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Folder where caches are to go
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
+}
+
+/// `A-B`, or `A` for one frame; either may be negative.
+fn parse_frames(text: &str) -> Result<RangeInclusive<i32>, String> {
+    let number = |text: &str| {
+        text.trim().parse::<i32>().map_err(|_| format!("`{text}` is not a frame number; write A-B"))
+    };
+    let dash = text.char_indices().skip(1).find(|(_, c)| *c == '-').map(|(at, _)| at);
+    let (first, last) = match dash {
+        Some(at) => (number(&text[..at])?, number(&text[at + 1..])?),
+        None => (number(text)?, number(text)?),
+    };
+    if first > last {
+        return Err(format!("the range is reversed; write {last}-{first}"));
+    }
+    Ok(first..=last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn frames_may_be_one_many_or_negative() {
+        assert_eq!(parse_frames("1-48"), Ok(1..=48));
+        assert_eq!(parse_frames("7"), Ok(7..=7));
+        assert_eq!(parse_frames("-10--5"), Ok(-10..=-5));
+        assert_eq!(parse_frames("-3-4"), Ok(-3..=4));
+        assert!(parse_frames("9-2").is_err_and(|e| e.contains("2-9")));
+        for wrong in ["", "-", "a-b", "1-", "1.5-2", "1-2-3", "99999999999"] {
+            assert!(parse_frames(wrong).is_err(), "{wrong}");
+        }
+    }
+}

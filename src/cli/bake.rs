@@ -1,0 +1,27 @@
+//! `foreshore bake`: simulates a scene and writes its cache.
+
+use super::args::BakeArguments;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::progress::ProgressObserver;
+use super::report::Reporter;
+use super::stop::StopFlag;
+use foreshore::run::{self, BakeOptions};
+use foreshore::scene;
+
+/// Bakes until the last frame, an error, or a request to stop.
+pub fn run(arguments: &BakeArguments, reporter: &Reporter) -> Result<Exit, Failure> {
+    let loaded = scene::load(&arguments.scene)?;
+    let stop = StopFlag::install()?;
+    let options = BakeOptions {
+        cache: arguments.output.clone(),
+        frames: arguments.frames.clone(),
+        resume: arguments.resume,
+        threads: arguments.threads.map(usize::from),
+    };
+    let mut observer = ProgressObserver::new(arguments.progress, stop, || {
+        reporter.scene_warnings(&loaded.warnings, loaded.text());
+    });
+    let outcome = run::bake(&loaded.scene, &options, &mut observer)?;
+    Ok(if outcome.complete { Exit::Done } else { Exit::Stopped })
+}

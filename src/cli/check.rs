@@ -1,0 +1,134 @@
+//! `foreshore check`: validates a scene and says what it will take.
+
+use super::args::CheckArguments;
+use super::estimate::{Estimate, estimate, grouped, in_bytes, particles};
+use super::exit::Exit;
+use super::failure::Failure;
+use super::machine;
+use super::output;
+use super::report::Reporter;
+use foreshore::scene::{
+    self, Collider, Emitter, EmitterMode, Material, MaterialKind, Scene, Shape, UpdateScheme,
+};
+use serde_json::json;
+
+/// Checks the scene, tells its warnings, and prints what is in it.
+pub fn run(arguments: &CheckArguments, reporter: &Reporter) -> Result<Exit, Failure> {
+    let loaded = scene::load(&arguments.scene)?;
+    reporter.scene_warnings(&loaded.warnings, loaded.text());
+    let estimate = estimate(&loaded.scene);
+    if reporter.is_json() {
+        output::event(&json!({
+            "event": "check",
+            "scene": loaded.scene.name,
+            "warnings": loaded.warnings.len(),
+            "estimate": estimate,
+        }));
+        return Ok(Exit::Done);
+    }
+    output::answer(&summary(&loaded.scene, &estimate))
+}
+
+fn summary(scene: &Scene, estimate: &Estimate) -> String {
+    let mut lines = vec![scene_line(scene), domain_line(scene)];
+    lines.extend(scene.materials.iter().map(material_line));
+    lines.extend(scene.emitters.iter().map(|emitter| emitter_line(emitter, scene)));
+    lines.extend(scene.colliders.iter().map(collider_line));
+    lines.extend(estimate_lines(scene, estimate));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn scene_line(scene: &Scene) -> String {
+    let Scene { name, first_frame, last_frame, fps, .. } = scene;
+    let seconds = f64::from(last_frame - first_frame) / fps;
+    format!("scene     {name}: frames {first_frame} to {last_frame} at {fps} fps, {seconds:.2} s")
+}
+
+fn domain_line(scene: &Scene) -> String {
+    let cell = scene.domain.cell_size;
+    match &scene.domain.bounds {
+        None => format!("domain    unbounded, cells of {cell} m"),
+        Some(bounds) => {
+            let size = bounds.max - bounds.min;
+            let cells = (size / cell).round();
+            let open = ["-x", "+x", "-y", "+y", "-z", "+z"];
+            let open: Vec<&str> =
+                open.iter().zip(bounds.open).filter_map(|(side, o)| o.then_some(*side)).collect();
+            let walls = if open.is_empty() {
+                "walls on all sides".to_owned()
+            } else {
+                format!("open at {}", open.join(" "))
+            };
+            format!(
+                "domain    {} × {} × {} m in {} × {} × {} cells of {cell} m, {walls}",
+                size.x, size.y, size.z, cells.x, cells.y, cells.z
+            )
+        }
+    }
+}
+
+fn material_line(material: &Material) -> String {
+    let MaterialKind::Water(water) = &material.kind;
+    let update = match water.update {
+        UpdateScheme::Flip => format!("FLIP {}", water.flip_ratio),
+        UpdateScheme::Apic => "APIC".to_owned(),
+    };
+    format!("material  {}: water, {} kg/m³, {update}", material.name, water.density)
+}
+
+fn emitter_line(emitter: &Emitter, scene: &Scene) -> String {
+    let material = scene.materials.get(emitter.material).map_or("", |m| m.name.as_str());
+    let when = match (emitter.mode, emitter.last_frame) {
+        (EmitterMode::Fill, _) => format!("fills once at frame {}", emitter.first_frame),
+        (EmitterMode::Flow, None) => format!("flows from frame {} on", emitter.first_frame),
+        (EmitterMode::Flow, Some(last)) => {
+            format!("flows from frame {} to {last}", emitter.first_frame)
+        }
+    };
+    let amount = particles(emitter, scene)
+        .map(|count| format!(", about {} particles", grouped(count as u64)))
+        .unwrap_or_default();
+    let shape = shape_text(&emitter.shape);
+    format!("emitter   {}: {shape} of {material}, {when}{amount}", emitter.name)
+}
+
+fn collider_line(collider: &Collider) -> String {
+    let inverted = if collider.inverted { ", inverted" } else { "" };
+    format!(
+        "collider  {}: {}, friction {}{inverted}",
+        collider.name,
+        shape_text(&collider.shape),
+        collider.friction
+    )
+}
+
+fn shape_text(shape: &Shape) -> String {
+    match shape {
+        Shape::Box { .. } => "box".to_owned(),
+        Shape::Sphere { .. } => "ball".to_owned(),
+        Shape::File(source) => source.to_string(),
+    }
+}
+
+fn estimate_lines(scene: &Scene, estimate: &Estimate) -> Vec<String> {
+    let frames = u64::try_from(scene.last_frame - scene.first_frame + 1).unwrap_or(0);
+    let available = machine::memory().available;
+    let mut lines = vec![
+        format!("particles {} at the end", grouped(estimate.particles)),
+        format!(
+            "memory    about {} ({} available)",
+            in_bytes(estimate.memory),
+            in_bytes(available)
+        ),
+        format!(
+            "disk      about {} a frame, {} for all frames",
+            in_bytes(estimate.disk_per_frame),
+            in_bytes(estimate.disk_per_frame.saturating_mul(frames))
+        ),
+    ];
+    if estimate.unknown_emitters > 0 {
+        lines.push(format!("          and what {} mesh emitters add", estimate.unknown_emitters));
+    }
+    lines
+}

@@ -1,0 +1,191 @@
+//! The real program: answers, exit codes and events.
+
+use serde_json::Value as Json;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const GOOD: &str = r#"
+[scene]
+frames = [1, 3]
+[domain]
+cell_size = 0.25
+min = [0, 0, 0]
+max = [1, 1, 1]
+[[material]]
+name = "water"
+kind = "water"
+[[emitter]]
+name = "block"
+material = "water"
+box = { min = [0, 0, 0], max = [0.5, 0.5, 1] }
+"#;
+
+fn foreshore(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_foreshore")).args(arguments).output().unwrap()
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Every line of standard output as an event.
+fn events(output: &Output) -> Vec<Json> {
+    let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+    stdout(output).lines().map(parse).collect()
+}
+
+/// A scene file in a folder of its own; its name has what breaks careless programs.
+fn scene(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("Flut & Ebbe, größer.toml");
+    std::fs::write(&file, text).unwrap();
+    (folder, file)
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn check_tells_what_a_good_scene_takes() {
+    let (_folder, file) = scene(GOOD);
+    let output = foreshore(&["check", path(&file)]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    for part in ["Flut & Ebbe, größer", "4 × 4 × 4 cells", "block: box of water", "128 particles"]
+    {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn check_of_a_bad_scene_ends_with_3_and_names_line_and_key() {
+    let (_folder, file) = scene(&GOOD.replace("cell_size", "cel_size"));
+    let output = foreshore(&["check", path(&file)]);
+    assert_eq!(code(&output), Some(3));
+    assert_eq!(stdout(&output), "");
+    let text = stderr(&output);
+    for part in ["domain.cel_size", "größer.toml:5:1", "did you mean `cell_size`?"] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+}
+
+#[test]
+fn check_answers_hosts_in_json() {
+    let (_folder, file) = scene(&GOOD.replace("[1, 3]", "[3, 1]"));
+    let output = foreshore(&["check", "--json", path(&file)]);
+    assert_eq!(code(&output), Some(3));
+    let events = events(&output);
+    assert_eq!(events.len(), 1);
+    let event = &events[0];
+    assert_eq!((&event["event"], &event["code"]), (&"error".into(), &"scene".into()));
+    assert_eq!((&event["key"], &event["line"]), (&"scene.frames".into(), &3.into()));
+    assert_eq!(event["file"], path(&file));
+    assert_eq!(event["problem"], "reversed");
+    assert!(event["message"].is_string() && event["help"].is_string());
+    assert_eq!(stderr(&output), "");
+
+    let (_folder, file) = scene(&GOOD.replace("cell_size = 0.25", "cell_size = 0.5001"));
+    let output = foreshore(&["check", "--json", path(&file)]);
+    assert_eq!(code(&output), Some(0));
+    let names: Vec<Json> = self::events(&output).iter().map(|e| e["event"].clone()).collect();
+    assert_eq!(names, ["warning", "check"]);
+}
+
+#[test]
+fn a_missing_scene_ends_with_3() {
+    let output = foreshore(&["check", "no such scene.toml"]);
+    assert_eq!(code(&output), Some(3));
+    assert!(stderr(&output).contains("no such scene.toml"));
+}
+
+#[test]
+fn bake_of_a_bad_scene_ends_with_an_error_event_and_leaves_no_cache() {
+    let (folder, file) = scene(&GOOD.replace("kind = \"water\"", "kind = \"wine\""));
+    let cache = folder.path().join("cache");
+    let output = foreshore(&["bake", path(&file), "-o", path(&cache), "--progress", "json"]);
+    assert_eq!(code(&output), Some(3));
+    let events = events(&output);
+    assert_eq!(events.last().map(|e| e["event"].clone()), Some("error".into()));
+    assert_eq!(events[0]["key"], "material[0].kind");
+    assert!(!cache.exists());
+}
+
+#[test]
+fn usage_errors_end_with_2() {
+    let (_folder, file) = scene(GOOD);
+    for arguments in [
+        vec![],
+        vec!["simulate"],
+        vec!["bake", path(&file)],
+        vec!["bake", path(&file), "-o", "cache", "--frames", "9-2"],
+        vec!["bake", path(&file), "-o", "cache", "--threads", "0"],
+        vec!["bake", path(&file), "-o", "cache", "--progress", "loud"],
+    ] {
+        let output = foreshore(&arguments);
+        assert_eq!(code(&output), Some(2), "{arguments:?}");
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_lists_the_exit_codes() {
+    let output = foreshore(&["--help"]);
+    assert_eq!(code(&output), Some(0));
+    let contract = include_str!("../docs/contract.md");
+    for number in ["0", "1", "2", "3", "4", "5", "6", "130"] {
+        let line = format!("\n  {number:<3}  ");
+        assert!(stdout(&output).contains(&line), "{number} is not in --help");
+        assert!(contract.contains(&format!("{number} ")), "{number} is not in the contract");
+    }
+}
+
+#[test]
+fn schema_prints_a_json_schema_and_the_reference() {
+    let output = foreshore(&["schema"]);
+    assert_eq!(code(&output), Some(0));
+    let schema: Json = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(schema, foreshore::scene::json_schema());
+    let output = foreshore(&["schema", "--reference"]);
+    assert_eq!(stdout(&output), foreshore::scene::reference_page());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_foreshore"))
+        .arg("schema")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut complaints = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
+    assert_eq!(complaints, "");
+}
+
+#[test]
+fn doctor_looks_at_threads_and_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = foreshore(&["doctor", path(folder.path())]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    for part in ["threads", "memory", "can be written", env!("CARGO_PKG_VERSION")] {
+        assert!(stdout(&output).contains(part), "{part}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "it leaves nothing behind");
+    let missing = folder.path().join("missing");
+    let output = foreshore(&["doctor", path(&missing)]);
+    assert_eq!(code(&output), Some(5));
+    assert!(stderr(&output).contains("missing"));
+}
