@@ -13,6 +13,7 @@ pub mod cache;
 pub mod geometry;
 pub mod numerics;
 pub mod particles;
+pub mod preview;
 pub mod run;
 pub mod scene;
 pub mod solver;

@@ -76,3 +76,50 @@ fn a_drop_survives_smoothing_at_any_place_in_its_voxel() {
         assert!(cells(&surface).any(|(_, d)| d < 0.0), "the drop at {center} is gone");
     }
 }
+
+/// Particles fill y < 0; away from the edge of the slab the surface must be as flat as the paper
+/// promises, at the depth that the radius and the jitter set.
+#[test]
+fn a_jittered_plane_is_flat() {
+    let half = 24;
+    let positions =
+        jittered(IVec3::new(-half, -10, -half), IVec3::new(half, 0, half), 1.0, |_| true);
+    for (fraction, flatness) in [(1.0, 0.2), (0.5, 0.2), (0.25, 0.2)] {
+        let options = SurfaceOptions::new(SPACING * fraction, SPACING);
+        let surface = reconstruct(&positions, &still(&positions), &options).unwrap();
+        let mut heights = Vec::new();
+        for x in -30..30 {
+            for z in -30..30 {
+                let at = Vec3::new(x as f32 + 0.3, 0.0, z as f32 + 0.6) * (0.5 * SPACING);
+                heights.push(height_of_surface(&surface, at));
+            }
+        }
+        let n = heights.len() as f32;
+        let mean = heights.iter().sum::<f32>() / n;
+        let spread = (heights.iter().map(|h| (h - mean).powi(2)).sum::<f32>() / n).sqrt();
+        let worst = heights.iter().map(|h| (h - mean).abs()).fold(0.0, f32::max);
+        println!(
+            "{fraction}: mean {} spread {} worst {}",
+            mean / SPACING,
+            spread / SPACING,
+            worst / SPACING
+        );
+        assert!(spread < flatness * SPACING);
+    }
+}
+
+/// Height [m] of the surface above `at` by bisection between one spacing below and two above.
+fn height_of_surface(surface: &Surface, at: Vec3) -> f32 {
+    let (mut low, mut high) = (-SPACING, 2.0 * SPACING);
+    assert!(surface.level_set.sample(at + Vec3::Y * low) < 0.0, "air below the plane at {at}");
+    assert!(surface.level_set.sample(at + Vec3::Y * high) > 0.0, "liquid above the plane at {at}");
+    for _ in 0..30 {
+        let middle = 0.5 * (low + high);
+        if surface.level_set.sample(at + Vec3::Y * middle) < 0.0 {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    low
+}

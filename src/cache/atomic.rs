@@ -78,6 +78,11 @@ impl AtomicFile {
         Ok(Self { file, target: target.to_path_buf(), temporary })
     }
 
+    /// The name that the file will have.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// Forces the contents to disk, gives the file its name, and returns its digest.
     ///
     /// # Errors

@@ -1,15 +1,13 @@
 //! The complete state of a simulation on disk, to go on from bit for bit.
 //!
-//! The format is described in `docs/cache-format.md`: a header of fixed length, the scene as JSON,
-//! and the columns of the particles, each with its length and checksum.
+//! The format is described in `docs/cache-format.md`: a header of fixed length, a short JSON
+//! text about its origin, and the columns of the particles, each with its length and checksum.
 
 use super::CacheError;
 use super::atomic::AtomicFile;
 use super::columns::{self, ENTRY_BYTES};
-use super::fingerprint::GeometryDigest;
 use super::layout::CHECKPOINTS;
 use crate::particles::Particles;
-use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -23,7 +21,7 @@ const FORMAT: u32 = 1;
 /// Length of the fixed header [bytes], its checksum included.
 const HEADER_BYTES: usize = 80;
 /// How many checkpoints a cache keeps.
-const KEPT: usize = 2;
+pub const KEPT: usize = 2;
 
 /// What belongs to a state beside the particles themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,21 +38,19 @@ pub struct Counters {
     pub removed: u64,
 }
 
-/// The scene that a state belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Where a state comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Version of Foreshore that wrote the checkpoint.
+    /// Version of Foreshore that simulated it.
     pub foreshore: String,
-    /// The resolved scene.
-    pub scene: Scene,
-    /// Its geometry files, see [`geometry_digests`](super::fingerprint::geometry_digests).
-    pub geometry: Vec<GeometryDigest>,
+    /// Hash of all that the simulation depends on: a state fits a scene of the same hash.
+    pub simulation_hash: String,
 }
 
 /// A checkpoint in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// The scene that it belongs to.
+    /// Where it comes from.
     pub origin: Origin,
     /// Frame and counters.
     pub counters: Counters,
@@ -119,8 +115,9 @@ pub fn write(
     write_to(&mut file, origin, counters, particles)
         .map_err(|e| CacheError::io("write", &path, e))?;
     file.commit()?;
-    let old = list(cache)?.into_iter().filter(|f| *f != counters.frame).skip(KEPT - 1);
-    old.map(|frame| remove(cache, frame)).collect()
+    let all = list(cache)?.into_iter();
+    let mut old = all.filter(|f| *f != counters.frame).skip(KEPT - 1);
+    old.try_for_each(|frame| remove(cache, frame))
 }
 
 fn write_to(
@@ -233,7 +230,7 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
     }
     let (origin, table) = table.split_at(origin_bytes as usize);
     let origin = serde_json::from_slice(origin)
-        .map_err(|e| Refusal::Damaged(format!("its scene is of another version: {e}")))?;
+        .map_err(|e| Refusal::Damaged(format!("its origin cannot be read: {e}")))?;
     let body = length - HEADER_BYTES as u64 - front;
     let particles = read_columns(source, table, particles, body)?;
     Ok(Checkpoint { origin, counters, particles })
@@ -271,7 +268,7 @@ fn read_columns(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{atomic, test_scene::scene};
+    use super::super::atomic;
     use super::*;
     use glam::{Mat3, Vec3};
 
@@ -288,7 +285,7 @@ mod tests {
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let counters = Counters { frame, step, next_id, emitted, removed };
-        let origin = Origin { foreshore: "0.1.0".into(), scene: scene(), geometry: vec![] };
+        let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
         Checkpoint { origin, counters, particles }
     }
 

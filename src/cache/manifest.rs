@@ -37,7 +37,7 @@ pub struct Header {
     pub fps: f64,
     /// Cell of the simulation [m].
     pub cell_size: f32,
-    /// Hash of all that determines the frames, see [`scene_hash`](super::fingerprint::scene_hash).
+    /// Hash of the whole scene, geometry by its contents.
     pub scene_hash: String,
     /// First frame of the scene.
     pub first_frame: i32,

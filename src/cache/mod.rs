@@ -5,13 +5,16 @@
 pub mod atomic;
 pub mod checkpoint;
 mod columns;
+pub mod disk;
+pub mod encode;
 mod error;
-pub mod fingerprint;
+pub mod inspect;
 pub mod layout;
 pub mod lock;
 pub mod manifest;
+pub mod particles;
 pub mod stats;
-#[cfg(test)]
-pub(crate) mod test_scene;
+pub mod surface;
+pub mod writer;
 
 pub use error::CacheError;

@@ -2,7 +2,7 @@
 
 use super::exit::Exit;
 use foreshore::run::BakeError;
-use foreshore::scene::SceneErrors;
+use foreshore::scene::{SceneErrors, SceneProblem};
 use foreshore::solver::SimulationError;
 use std::io;
 
@@ -52,6 +52,10 @@ impl Failure {
 
 fn bake_exit(error: &BakeError) -> Exit {
     match error {
+        BakeError::Scene(error) => match *error.problem {
+            SceneProblem::UnreadableGeometry { .. } => Exit::Geometry,
+            _ => Exit::Scene,
+        },
         BakeError::Cache(_) | BakeError::SceneChanged { .. } => Exit::Cache,
         BakeError::Simulation(SimulationError::Geometry(_)) => Exit::Geometry,
         BakeError::Simulation(_) => Exit::Simulation,

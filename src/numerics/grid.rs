@@ -3,6 +3,7 @@
 //! (z fastest), so that caches can be written leaf by leaf.
 
 use glam::{IVec3, Vec3};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Cells along one edge of a block.
@@ -32,7 +33,8 @@ impl BlockGrid {
         let index: FxHashMap<IVec3, u32> =
             blocks.iter().enumerate().map(|(i, b)| (*b, i as u32)).collect();
         let neighbours = blocks
-            .iter()
+            .par_iter()
+            .with_min_len(256)
             .map(|b| {
                 let mut row = [NO_BLOCK; 27];
                 for (slot, offset) in row.iter_mut().zip(neighbour_offsets()) {
@@ -46,7 +48,11 @@ impl BlockGrid {
 
     /// The same grid, grown by one block in all 26 directions.
     pub fn dilated(&self) -> Self {
-        Self::from_blocks(self.blocks.iter().flat_map(|b| neighbour_offsets().map(move |o| *b + o)))
+        let absent = self.blocks.iter().zip(&self.neighbours).flat_map(|(b, row)| {
+            let pairs = row.iter().zip(neighbour_offsets());
+            pairs.filter(|(n, _)| **n == NO_BLOCK).map(move |(_, offset)| *b + offset)
+        });
+        Self::from_blocks(self.blocks.iter().copied().chain(absent))
     }
 
     /// Number of active blocks.
@@ -73,6 +79,14 @@ impl BlockGrid {
     /// entry `(dx + 1) 9 + (dy + 1) 3 + (dz + 1)` for the offset `(dx, dy, dz)`.
     pub fn neighbours(&self, index: usize) -> &[u32; 27] {
         &self.neighbours[index]
+    }
+
+    /// Indices of the blocks across the faces −x, +x, −y, +y, −z, +z of block `index`,
+    /// [`NO_BLOCK`] where absent.
+    #[inline]
+    pub fn face_neighbours(&self, index: usize) -> [u32; 6] {
+        let all = &self.neighbours[index];
+        [all[4], all[22], all[10], all[16], all[12], all[14]]
     }
 }
 

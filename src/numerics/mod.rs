@@ -2,7 +2,9 @@
 
 pub mod field;
 pub mod grid;
+pub mod halo;
 pub mod level_set;
 pub mod poisson;
 pub mod random;
+pub mod sweeping;
 pub mod transfer;

@@ -1,6 +1,7 @@
 //! Why a bake could not be done.
 
 use crate::cache::CacheError;
+use crate::scene::SceneError;
 use crate::solver::SimulationError;
 use std::path::PathBuf;
 
@@ -13,6 +14,9 @@ pub enum BakeError {
     /// The simulation or its geometry.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
+    /// A geometry file of the scene.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
     /// `--resume` with a scene that would have given other frames.
     #[error(
         "the scene changed since {} was baked, so its frames cannot be continued: {}; undo the \

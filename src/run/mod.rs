@@ -1,13 +1,39 @@
 //! A bake from scene to cache: the only module that sees all stages.
 
+//!
+//! ```text
+//! plan ─► prepare ─► pipeline ─┬─ stage: simulates frame n + 1
+//! where   the cache  threads   ├─ writer: writes frame n
+//! to start folder              └─ watch: messages ─► events
+//! ```
+
 mod error;
 mod events;
+pub mod memory;
+mod pipeline;
+mod plan;
+mod prepare;
+mod room;
+mod stage;
+#[cfg(test)]
+mod tests;
+mod watch;
 
+use crate::cache::encode::ProductEncoder;
+use crate::cache::layout::check_name;
+use crate::cache::writer::Encode;
 use crate::scene::Scene;
+use crate::solver::{Observer, Simulation, SimulationState};
 pub use error::BakeError;
 pub use events::{BakeEvent, BakeObserver, BakeWarning, Progress, SilentBake};
+use pipeline::End;
+use plan::{Start, Wanted};
+use prepare::OpenCache;
+use stage::{Pool, Stage};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use watch::Watch;
 
 /// What to bake, where to, and how.
 #[derive(Clone, Debug, Default)]
@@ -47,21 +73,77 @@ pub fn bake(
     options: &BakeOptions,
     observer: &mut dyn BakeObserver,
 ) -> Result<BakeOutcome, BakeError> {
+    let encoder = ProductEncoder::new(scene);
+    bake_with(scene, options, observer, encoder, |state, _| {
+        Ok(match state {
+            Some(state) => Simulation::resume(scene, state)?,
+            None => Simulation::new(scene)?,
+        })
+    })
+}
+
+/// As [`bake`], with any encoder and any simulation, which `simulation` makes from a saved state or
+/// anew.
+fn bake_with<E: Encode + Send, S: Stage>(
+    scene: &Scene,
+    options: &BakeOptions,
+    observer: &mut dyn BakeObserver,
+    encoder: E,
+    simulation: impl FnOnce(Option<SimulationState>, &mut dyn Observer) -> Result<S, BakeError> + Send,
+) -> Result<BakeOutcome, BakeError> {
+    let begun = Instant::now();
+    let pool = Pool::new(options.threads)?;
+    check_name(&scene.name)?;
+    let wanted = Wanted::new(scene, options.frames.clone())?;
+    let mut notes = Vec::new();
+    let mut cache = OpenCache::open(&options.cache, &mut notes)?;
+    let start =
+        wanted.find_start(&cache.folder, cache.manifest.as_ref(), options.resume, &mut notes)?;
+
+    let first = *wanted.frames.start();
+    let (last, resumed_from) = (*wanted.frames.end(), start.resumed_from());
     observer.event(&BakeEvent::Start {
         version: env!("CARGO_PKG_VERSION"),
         scene: scene.name.clone(),
         first_frame: scene.first_frame,
-        last_frame: scene.last_frame,
-        resumed_from: None,
+        last_frame: last,
+        resumed_from,
         cache: options.cache.clone(),
     });
-    let stopped = BakeEvent::Stopped { last_frame: None, cache: options.cache.clone() };
-    observer.event(&stopped);
-    Ok(BakeOutcome {
-        complete: false,
-        resumed_from: None,
-        frames_written: 0,
-        last_frame: None,
-        seconds: 0.0,
-    })
+    let mut watch = Watch::new(resumed_from.unwrap_or(first), last, begun);
+    let mut end = End::Reached;
+    if !matches!(start, Start::Done(_)) {
+        let writer = cache.writer(&wanted, &start, encoder, &mut notes)?;
+        notes.drain(..).for_each(|note| observer.event(&BakeEvent::Warning(note)));
+        let state = start.into_state();
+        let fresh = state.is_none();
+        let make = |observer: &mut dyn Observer| {
+            let simulation = simulation(state, observer)?;
+            let frames = i64::from(last) - i64::from(simulation.state().frame) + i64::from(fresh);
+            room::check(&options.cache, scene, simulation.state(), frames as u64, observer)?;
+            Ok(simulation)
+        };
+        end = pipeline::run(make, fresh, last, writer, &pool, &mut watch, observer)?;
+    }
+    notes.drain(..).for_each(|note| observer.event(&BakeEvent::Warning(note)));
+
+    let outcome = BakeOutcome {
+        complete: end == End::Reached,
+        resumed_from,
+        frames_written: watch.frames_written(),
+        last_frame: watch.newest().or(resumed_from),
+        seconds: begun.elapsed().as_secs_f64(),
+    };
+    observer.event(&outcome.event(&options.cache));
+    Ok(outcome)
+}
+
+impl BakeOutcome {
+    fn event(&self, cache: &Path) -> BakeEvent {
+        let cache = cache.to_path_buf();
+        match self.complete {
+            true => BakeEvent::Done { frames: self.frames_written, seconds: self.seconds, cache },
+            false => BakeEvent::Stopped { last_frame: self.last_frame, cache },
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What a simulation tells its observer.
 
+use crate::geometry::GeometryWarning;
+
 /// Receives progress and decides on cancellation; the library itself prints nothing.
 pub trait Observer {
     /// Called after each substep.
@@ -130,4 +132,13 @@ pub struct FrameReport {
     pub removed: u64,
     /// Time by pass, all substeps together.
     pub seconds: PassSeconds,
+}
+
+impl From<&GeometryWarning> for Warning {
+    fn from(warning: &GeometryWarning) -> Self {
+        // Geometry's remarks end with their advice, behind the last semicolon.
+        let text = warning.to_string();
+        let (message, help) = text.rsplit_once("; ").unwrap_or((text.as_str(), ""));
+        Self { code: "geometry", message: message.into(), help: help.into() }
+    }
 }

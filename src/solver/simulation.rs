@@ -1,8 +1,18 @@
 //! The frame loop.
 
-use super::{FrameReport, Observer, SimulationError};
+use super::emission::{Emission, remove_outside};
+use super::water::{StepOutcome, StepSettings, WaterSolver};
+use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
+use crate::geometry::Solids;
 use crate::particles::Particles;
-use crate::scene::Scene;
+use crate::scene::{MaterialKind, Scene, UpdateScheme};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Cells along one axis that f32 positions still resolve to an eighth of a cell.
+const REACH: f32 = (1 << 20) as f32;
+/// A step is halved at most this often before the simulation counts as unstable.
+const MOST_HALVINGS: u32 = 8;
 
 /// Everything that must be kept to go on with a simulation bit for bit.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +35,12 @@ pub struct SimulationState {
 pub struct Simulation {
     scene: Scene,
     state: SimulationState,
+    solids: Solids,
+    emission: Emission,
+    water: WaterSolver,
+    /// FLIP ratio, or 0 under APIC.
+    keep: f32,
+    warnings: Vec<Warning>,
 }
 
 impl Simulation {
@@ -33,15 +49,32 @@ impl Simulation {
     /// # Errors
     /// Geometry that cannot be read, see [`SimulationError::Geometry`].
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
-        Self::resume(scene, SimulationState { frame: scene.first_frame, ..Default::default() })
+        let state = SimulationState { frame: scene.first_frame, ..Default::default() };
+        let mut simulation = Self::resume(scene, state)?;
+        simulation.emit(simulation.time(), 1.0 / scene.fps, true)?;
+        Ok(simulation)
     }
 
     /// Goes on from a saved state.
     ///
     /// # Errors
     /// As [`Simulation::new`], and a state that does not fit the scene.
-    pub fn resume(scene: &Scene, state: SimulationState) -> Result<Self, SimulationError> {
-        Ok(Self { scene: scene.clone(), state })
+    pub fn resume(scene: &Scene, mut state: SimulationState) -> Result<Self, SimulationError> {
+        if let Some(m) =
+            state.particles.material.iter().find(|m| **m as usize >= scene.materials.len())
+        {
+            return Err(SimulationError::BadState(format!("it has particles of material {m}")));
+        }
+        let (mut solids, solid_warnings) = Solids::new(scene)?;
+        solids.set_time(scene.time_of_frame(state.frame), 1.0 / scene.fps)?;
+        let (emission, mut warnings) = Emission::new(scene)?;
+        warnings.extend(solid_warnings.iter().map(Warning::from));
+        let (keep, affine) = update_scheme(scene);
+        if affine {
+            state.particles.ensure_affine();
+        }
+        let scene = scene.clone();
+        Ok(Self { scene, state, solids, emission, water: WaterSolver::default(), keep, warnings })
     }
 
     /// Simulates up to the next frame.
@@ -52,11 +85,57 @@ impl Simulation {
         &mut self,
         observer: &mut dyn Observer,
     ) -> Result<FrameReport, SimulationError> {
-        if observer.cancelled() {
-            return Err(SimulationError::Cancelled);
+        let mut report = FrameReport::default();
+        let (emitted, removed) = (self.state.emitted, self.state.removed);
+        let start = self.time();
+        let length = 1.0 / self.scene.fps;
+        self.solids.set_time(start, length)?;
+        let mut done = 0.0;
+        while done < length * (1.0 - 1e-9) {
+            self.warnings.drain(..).for_each(|warning| observer.warn(warning));
+            if observer.cancelled() {
+                return Err(SimulationError::Cancelled);
+            }
+            let mut seconds = PassSeconds::default();
+            let clock = Instant::now();
+            let (steps_left, cfl) = self.choose_substeps(length, done, report.substeps);
+            let mut dt = (length - done) / f64::from(steps_left);
+            if report.substeps > 0 {
+                self.emit(start + done, dt, false)?;
+            } else if self.state.frame != self.scene.first_frame {
+                self.emit(start, dt, true)?;
+            }
+            seconds.emit += clock.elapsed().as_secs_f64();
+            let (step, taken) = self.step(start + done, dt, &mut seconds)?;
+            dt = taken;
+            done += dt;
+            report.substeps += 1;
+            report.max_cfl = report.max_cfl.max(cfl);
+            report.seconds.add(&seconds);
+            report.pressure_iterations += step.pressure_iterations;
+            report.pressure_residual = report.pressure_residual.max(step.pressure_residual);
+            report.blocks = step.blocks;
+            observer.substep(&SubstepReport {
+                frame: self.state.frame + 1,
+                substep: report.substeps,
+                substeps: report.substeps + steps_left - 1,
+                fraction: (done / length).min(1.0),
+                dt,
+                particles: self.state.particles.len(),
+                max_speed: step.max_speed,
+                pressure_iterations: step.pressure_iterations,
+                pressure_residual: step.pressure_residual,
+                pressure_converged: step.pressure_converged,
+                seconds,
+            });
         }
         self.state.frame += 1;
-        Ok(FrameReport { frame: self.state.frame, ..Default::default() })
+        report.frame = self.state.frame;
+        report.particles = self.state.particles.len();
+        report.emitted = self.state.emitted - emitted;
+        report.removed = self.state.removed - removed;
+        self.warn_about_speed(&report, observer);
+        Ok(report)
     }
 
     /// The complete state, to save.
@@ -77,5 +156,143 @@ impl Simulation {
     /// Scene time of the present frame [s].
     pub fn time(&self) -> f64 {
         self.scene.time_of_frame(self.state.frame)
+    }
+
+    fn emit(&mut self, time: f64, dt: f64, fills: bool) -> Result<(), SimulationError> {
+        let Self { scene, state, solids, emission, warnings, .. } = self;
+        warnings.extend(emission.emit(scene, solids, state, time, dt, fills)?);
+        if update_scheme(scene).1 {
+            state.particles.ensure_affine();
+        }
+        Ok(())
+    }
+
+    /// How many equal substeps the rest of the frame needs, and the CFL number of the next one.
+    fn choose_substeps(&self, length: f64, done: f64, taken: u32) -> (u32, f32) {
+        let cell = self.scene.domain.cell_size;
+        let limits = self.scene.substeps;
+        let fastest = self.state.particles.velocity.par_iter().map(|v| v.length_squared());
+        let fastest = fastest.reduce(|| 0.0, f32::max).sqrt().max(self.solids.max_speed());
+        let rest = length - done;
+        let falling = self.scene.gravity.length() * (length / f64::from(limits.min)) as f32;
+        let speed = f64::from(fastest + falling.min((self.scene.gravity.length() * cell).sqrt()));
+        let wanted = (rest * speed / f64::from(limits.cfl * cell)).ceil();
+        let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);
+        let most = f64::from(limits.max.saturating_sub(taken).max(1));
+        let steps = wanted.max(least).min(most.max(least));
+        (steps as u32, (rest / steps * f64::from(fastest)) as f32 / cell)
+    }
+
+    /// One substep from `time`; halves it as long as the outcome is too fast for it. Returns what
+    /// happened and the step taken [s].
+    fn step(
+        &mut self,
+        time: f64,
+        mut dt: f64,
+        seconds: &mut PassSeconds,
+    ) -> Result<(Step, f64), SimulationError> {
+        self.check_reach()?;
+        for _ in 0..=MOST_HALVINGS {
+            let clock = Instant::now();
+            self.solids.set_time(time + dt, dt)?;
+            seconds.solids += clock.elapsed().as_secs_f64();
+            let settings = StepSettings {
+                cell_size: self.scene.domain.cell_size,
+                dt: dt as f32,
+                gravity: self.scene.gravity,
+                keep: self.keep,
+            };
+            if self.state.particles.is_empty() {
+                self.state.step += 1;
+                return Ok((Step::default(), dt));
+            }
+            let particles = &mut self.state.particles;
+            match self.water.step(particles, &self.solids, settings, seconds) {
+                StepOutcome::TooLong { .. } => dt *= 0.5,
+                StepOutcome::Done { max_speed, blocks, pressure } => {
+                    self.state.step += 1;
+                    if let Some(bounds) = &self.scene.domain.bounds {
+                        self.state.removed += remove_outside(particles, bounds) as u64;
+                    }
+                    let step = Step {
+                        max_speed,
+                        blocks,
+                        pressure_iterations: pressure.iterations,
+                        pressure_residual: pressure.residual,
+                        pressure_converged: pressure.converged,
+                    };
+                    return Ok((step, dt));
+                }
+            }
+        }
+        Err(self.unstable(dt))
+    }
+
+    /// Every particle must lie where cells can be numbered.
+    fn check_reach(&self) -> Result<(), SimulationError> {
+        let cell_size = self.scene.domain.cell_size;
+        let particles = &self.state.particles;
+        let limit = REACH * cell_size;
+        let inside = |p: &glam::Vec3| p.abs().max_element() < limit && p.is_finite();
+        match particles.position.par_iter().position_first(|p| !inside(p)) {
+            None => Ok(()),
+            Some(i) if particles.position[i].is_finite() => Err(SimulationError::TooFar {
+                frame: self.state.frame + 1,
+                id: particles.id[i],
+                distance: particles.position[i].abs().max_element(),
+                cell_size,
+            }),
+            Some(_) => Err(self.unstable(0.0)),
+        }
+    }
+
+    /// Names the fastest particle of a step that could not be saved.
+    fn unstable(&self, dt: f64) -> SimulationError {
+        let particles = &self.state.particles;
+        let speed = |i: usize| {
+            let v = particles.velocity[i].length();
+            if v.is_finite() && particles.position[i].is_finite() { v } else { f32::INFINITY }
+        };
+        let worst = (0..particles.len()).max_by(|a, b| speed(*a).total_cmp(&speed(*b)));
+        let worst = worst.unwrap_or_default();
+        SimulationError::Unstable {
+            frame: self.state.frame + 1,
+            id: particles.id.get(worst).copied().unwrap_or_default(),
+            position: particles.position.get(worst).copied().unwrap_or_default(),
+            speed: particles.velocity.get(worst).map_or(f32::NAN, |v| v.length()),
+            dt,
+        }
+    }
+
+    fn warn_about_speed(&self, report: &FrameReport, observer: &mut dyn Observer) {
+        if report.max_cfl > 1.05 * self.scene.substeps.cfl {
+            observer.warn(Warning {
+                code: "cfl",
+                message: format!(
+                    "in frame {} the fastest particle crossed {:.1} cells in a substep, more than the \
+                     {} asked for",
+                    report.frame, report.max_cfl, self.scene.substeps.cfl
+                ),
+                help: "raise the upper limit of `scene.substeps`".into(),
+            });
+        }
+    }
+}
+
+/// What is reported of a step.
+#[derive(Default)]
+struct Step {
+    max_speed: f32,
+    blocks: usize,
+    pressure_iterations: u32,
+    pressure_residual: f32,
+    pressure_converged: bool,
+}
+
+/// Share of its velocity that a particle keeps, and whether it carries an affine matrix.
+fn update_scheme(scene: &Scene) -> (f32, bool) {
+    match scene.materials.first().map(|m| &m.kind) {
+        Some(MaterialKind::Water(w)) if w.update == UpdateScheme::Flip => (w.flip_ratio, false),
+        _ => (0.0, true),
     }
 }

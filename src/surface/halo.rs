@@ -1,76 +1,84 @@
-//! A block with one layer of voxels from its six face neighbours.
+//! A block with one layer of voxels from its 26 neighbours.
 
 use super::narrow::Band;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK};
+use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK, neighbour_offsets};
 use rayon::prelude::*;
 
 /// Voxels along an edge of a tile.
 const EDGE: usize = 10;
 
-/// The distances of a block and of the voxels that share a face with it; edges and corners of the
-/// tile hold nothing of use.
+/// The distances of a block and of the voxels around it.
 pub(super) struct Tile([f32; EDGE * EDGE * EDGE]);
 
-/// Position in [`BlockGrid::neighbours`](crate::numerics::grid::BlockGrid::neighbours) of the face
-/// neighbours −x +x −y +y −z +z.
-const FACES: [usize; 6] = [4, 22, 10, 16, 12, 14];
-
 impl Tile {
-    /// Index in the tile of voxel (0, 0, 0) of a row, `row` = 8 x + y.
-    fn row_start(row: usize) -> usize {
-        (((row >> 3) + 1) * EDGE + (row & 7) + 1) * EDGE + 1
-    }
-
-    /// A row of eight voxels, shifted by `shift` voxels along the axis of stride `stride`.
-    fn row(&self, row: usize, stride: usize, shift: isize) -> &[f32; 8] {
-        let start = (Self::row_start(row) as isize + stride as isize * shift) as usize;
+    /// A row of eight voxels, `row` = 8 x + y, shifted by whole voxels, −1 … 1 along each axis.
+    #[inline(always)]
+    fn shifted(&self, row: usize, x: isize, y: isize, z: isize) -> &[f32; 8] {
+        let x = (row >> 3) as isize + 1 + x;
+        let y = (row & 7) as isize + 1 + y;
+        let start = ((x * EDGE as isize + y) * EDGE as isize + 1 + z) as usize;
         self.0[start..].first_chunk().unwrap_or(&[0.0; 8])
     }
 
     /// A row of eight voxels.
+    #[inline(always)]
     pub fn center(&self, row: usize) -> &[f32; 8] {
-        self.row(row, 0, 0)
+        self.shifted(row, 0, 0, 0)
     }
 
     /// The rows of lower and upper neighbours along x, y and z.
+    #[inline(always)]
     pub fn neighbours(&self, row: usize) -> [[&[f32; 8]; 2]; 3] {
-        [EDGE * EDGE, EDGE, 1].map(|stride| [self.row(row, stride, -1), self.row(row, stride, 1)])
+        [
+            [self.shifted(row, -1, 0, 0), self.shifted(row, 1, 0, 0)],
+            [self.shifted(row, 0, -1, 0), self.shifted(row, 0, 1, 0)],
+            [self.shifted(row, 0, 0, -1), self.shifted(row, 0, 0, 1)],
+        ]
+    }
+
+    /// Least and greatest value among the 27 voxels around each of a row.
+    pub fn range_around(&self, row: usize) -> [[f32; 8]; 2] {
+        let (mut least, mut greatest) = ([f32::INFINITY; 8], [f32::NEG_INFINITY; 8]);
+        for n in 0..27 {
+            let values = self.shifted(row, n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1);
+            for i in 0..8 {
+                least[i] = least[i].min(values[i]);
+                greatest[i] = greatest[i].max(values[i]);
+            }
+        }
+        [least, greatest]
     }
 
     fn load(&mut self, band: &Band, index: usize) {
         let block = band.grid.blocks()[index];
-        let around = band.grid.neighbours(index);
-        let own = &band.distance.blocks[index].0;
-        for row in 0..64 {
-            let start = Self::row_start(row);
-            self.0[start..start + 8].copy_from_slice(&own[row * 8..row * 8 + 8]);
-        }
-        for (face, slot) in FACES.into_iter().enumerate() {
-            let (axis, upper) = (face / 2, face % 2 == 1);
-            let offset = glam::IVec3::AXES[axis] * if upper { 1 } else { -1 };
-            let neighbour = match around[slot] {
-                NO_BLOCK => None,
-                n => Some(&band.distance.blocks[n as usize].0),
+        let mut sources: [Result<&[f32; BLOCK_CELLS], f32>; 27] = [Err(0.0); 27];
+        let around = band.grid.neighbours(index).iter().zip(neighbour_offsets());
+        for (source, (neighbour, offset)) in sources.iter_mut().zip(around) {
+            *source = match *neighbour {
+                NO_BLOCK => Err(band.outside_grid(block + offset)),
+                n => Ok(&band.distance.blocks[n as usize].0),
             };
-            let constant =
-                if neighbour.is_none() { band.outside_grid(block + offset) } else { 0.0 };
-            let (to, from) = if upper { (EDGE - 1, 0) } else { (0, 7) };
-            for a in 0..8 {
-                for b in 0..8 {
-                    let (target, source) = match axis {
-                        0 => ((to * EDGE + a + 1) * EDGE + b + 1, from * 64 + a * 8 + b),
-                        1 => (((a + 1) * EDGE + to) * EDGE + b + 1, a * 64 + from * 8 + b),
-                        _ => (((a + 1) * EDGE + b + 1) * EDGE + to, a * 64 + b * 8 + from),
-                    };
-                    self.0[target] = neighbour.map_or(constant, |n| n[source]);
+        }
+        for x in 0..EDGE {
+            for y in 0..EDGE {
+                // Tile voxel t is voxel (t + 7) mod 8 of neighbour (t + 7) / 8 along its axis.
+                let column = ((x + 7) / 8 * 3 + (y + 7) / 8) * 3;
+                let row = ((x + 7) % 8 * 8 + (y + 7) % 8) * 8;
+                let target = &mut self.0[(x * EDGE + y) * EDGE..][..EDGE];
+                target[0] = sources[column].map_or_else(|v| v, |s| s[row + 7]);
+                match sources[column + 1] {
+                    Ok(s) => target[1..9].copy_from_slice(&s[row..row + 8]),
+                    Err(v) => target[1..9].fill(v),
                 }
+                target[9] = sources[column + 2].map_or_else(|v| v, |s| s[row]);
             }
         }
     }
 }
 
-/// Computes a new field of distances, row by row, from the present ones.
+/// Computes a new field, row by row, from the present distances; `row` gets the tile, the block's
+/// index and the row's.
 pub(super) fn map_rows<T: Copy + Send + Sync>(
     band: &Band,
     zero: T,

@@ -35,14 +35,10 @@ pub(super) fn measure_distances(band: &mut Band) {
     }
 }
 
-/// Which voxels of a row have a neighbour on the other side of the surface.
+/// Which voxels of a row share a cell of the interpolation with the surface.
 fn at_surface(tile: &Tile, _block: usize, row: usize) -> [bool; 8] {
-    let center = tile.center(row);
-    let neighbours = tile.neighbours(row);
-    std::array::from_fn(|i| {
-        let inside = center[i] < 0.0;
-        neighbours.iter().flatten().any(|n| (n[i] < 0.0) != inside)
-    })
+    let [least, greatest] = tile.range_around(row);
+    std::array::from_fn(|i| least[i] < 0.0 && greatest[i] >= 0.0)
 }
 
 fn start_row(tile: &Tile, row: usize, near: &[bool]) -> [f32; 8] {

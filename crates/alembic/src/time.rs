@@ -136,12 +136,12 @@ impl TimeSampling {
         Some(Bracket { floor: low, ceil: high, weight, floor_time: t0, ceil_time: t1 })
     }
 
-    /// The last sample at or before `time` [s] among the first `samples`.
+    /// The last sample at or before `time` (in seconds) among the first `samples`.
     pub fn floor(&self, time: f64, samples: u32) -> Option<u32> {
         self.bracket(time, samples).map(|bracket| bracket.floor)
     }
 
-    /// The first sample at or after `time` [s] among the first `samples`.
+    /// The first sample at or after `time` (in seconds) among the first `samples`.
     pub fn ceil(&self, time: f64, samples: u32) -> Option<u32> {
         self.bracket(time, samples).map(|bracket| bracket.ceil)
     }

@@ -298,7 +298,7 @@ fn text_and_metadata_of_any_length_come_back() {
     let top = a.properties(a.root()).unwrap();
     let text = DataType::new(Pod::String, 1);
     let long = Metadata::new().with("note", &"x".repeat(70_000));
-    let still = TimeSamplingId::default();
+    let still = TimeSamplingId::STILL;
     let one = a.scalar(top, "one", &long, text, still).unwrap();
     let many = a.array(top, "many", &Metadata::new(), text, still).unwrap();
     a.write_text(one, &["grüße"]).unwrap();
@@ -346,7 +346,7 @@ fn instances_show_their_sources_contents() {
     let instance = a.object(root, "again", &mark).unwrap();
     let top = a.properties(instance).unwrap();
     let text = DataType::new(Pod::String, 1);
-    let still = TimeSamplingId::default();
+    let still = TimeSamplingId::STILL;
     let path = a.scalar(top, ".instanceSource", &Metadata::new(), text, still).unwrap();
     a.write_text(path, &["/source"]).unwrap();
     let archive = archive(a);

@@ -1,5 +1,6 @@
 //! What can go wrong when writing and when reading.
 
+use crate::transform::Transform;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -57,12 +58,12 @@ pub enum WriteError {
         background: String,
     },
     /// The transform is not finite or cannot be inverted.
-    #[error("grid \"{grid}\": the transform {matrix:?} is not finite or cannot be inverted")]
+    #[error("grid \"{grid}\": {transform:?} is not finite, not affine or cannot be inverted")]
     Transform {
         /// Name of the grid.
         grid: String,
-        /// Columns of the matrix.
-        matrix: [[f64; 4]; 4],
+        /// The transform as given.
+        transform: Box<Transform>,
     },
     /// The identifier given for the file is not of the form `8-4-4-4-12` hexadecimal digits.
     #[error("\"{uuid}\" is not a UUID of 8-4-4-4-12 hexadecimal digits")]

@@ -194,8 +194,8 @@ fn count_bits(mask: &[u64]) -> usize {
     mask.iter().map(|w| w.count_ones() as usize).sum()
 }
 
-/// Positions of the set bits of the word at `index`.
-fn bits(index: usize, mut word: u64) -> impl Iterator<Item = usize> {
+/// Positions of the set bits of the word at `index` of a mask.
+pub(crate) fn bits(index: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros() as usize;
@@ -279,14 +279,17 @@ fn scatter<T: Copy>(
 ) {
     let mut gathered = gathered.iter();
     for (w, row) in values.chunks_exact_mut(64).enumerate() {
-        for (bit, value) in row.iter_mut().enumerate() {
-            *value = if (active[w] >> bit) & 1 == 1 {
-                gathered.next().copied().unwrap_or(inactive[0])
-            } else {
-                let i = w * 64 + bit;
-                let second = selection.get(i / 8).is_some_and(|byte| (byte >> (i % 8)) & 1 == 1);
-                inactive[usize::from(second)]
-            };
+        let mut second = [0; 8];
+        if let Some(bytes) = selection.get(w * 8..w * 8 + 8) {
+            second.copy_from_slice(bytes);
+        }
+        let second = u64::from_le_bytes(second);
+        row.fill(inactive[0]);
+        for i in bits(0, second & !active[w]) {
+            row[i] = inactive[1];
+        }
+        for (i, value) in bits(0, active[w]).zip(&mut gathered) {
+            row[i] = *value;
         }
     }
 }

@@ -4,9 +4,6 @@ use super::matrix::PoissonMatrix;
 use super::tile::{Rows, Tile, rows};
 use crate::numerics::grid::BlockGrid;
 
-/// Positions of the neighbours −x, +x, −y, +y, −z, +z in [`BlockGrid::neighbours`].
-pub(super) const FACE_NEIGHBOURS: [usize; 6] = [4, 22, 10, 16, 12, 14];
-
 /// A surplus of the diagonal below this fraction of it is rounding, not a prescribed value.
 const NEGLIGIBLE_EXCESS: f32 = 4.0e-6;
 
@@ -50,7 +47,7 @@ impl Coefficients {
         grid: &BlockGrid,
         index: usize,
     ) -> u32 {
-        let around = FACE_NEIGHBOURS.map(|n| grid.neighbours(index)[n]);
+        let around = grid.face_neighbours(index);
         let mut known = Tile::ZERO;
         let diagonal = &matrix.diagonal.blocks;
         known.load(&diagonal[index], diagonal, &around);

@@ -1,6 +1,6 @@
 //! One level of the hierarchy: its blocks by colour, how they hang together, and their values.
 
-use super::coefficients::{Coefficients, FACE_NEIGHBOURS};
+use super::coefficients::Coefficients;
 use super::matrix::PoissonMatrix;
 use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
@@ -97,8 +97,8 @@ impl Level {
         }
         for colour in 0..2 {
             let around = source[colour].iter().map(|index| {
-                let all = grid.neighbours(*index as usize);
-                FACE_NEIGHBOURS.map(|n| slots.get(all[n] as usize).copied().unwrap_or(NO_BLOCK))
+                let all = grid.face_neighbours(*index as usize);
+                all.map(|n| slots.get(n as usize).copied().unwrap_or(NO_BLOCK))
             });
             self.neighbours[colour].clear();
             self.neighbours[colour].extend(around);

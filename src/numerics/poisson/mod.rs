@@ -11,6 +11,8 @@
 //! one colour, each colour is smoothed in parallel, in place, without races; inside a block
 //! red–black Gauss–Seidel sweeps run while its values sit in the first-level cache.
 
+#![allow(clippy::needless_range_loop, reason = "stencils index several arrays by one cell")]
+
 mod bottom;
 mod coefficients;
 mod components;

@@ -8,7 +8,7 @@ mod to_grid;
 mod to_particles;
 
 pub use to_grid::ToGrid;
-pub use to_particles::{Advection, Motion, ToParticles, Update};
+pub use to_particles::{Advection, Contact, Obstacles, ToParticles};
 
 use super::field::Field;
 use super::grid::BlockGrid;

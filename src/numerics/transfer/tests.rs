@@ -5,11 +5,19 @@ use glam::{Mat3, Vec3, Vec3Swizzles};
 
 const CELL: f32 = 0.1;
 
-/// A motion without solids.
+/// Nothing in the way.
 struct Free;
 
-impl Motion for Free {
-    fn finish(&self, _: usize, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
+impl Obstacles for Free {
+    type Near<'a> = Free;
+
+    fn near(&self, _: usize) -> Option<Free> {
+        None
+    }
+}
+
+impl Contact for Free {
+    fn finish(&mut self, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
         to
     }
 }
@@ -160,7 +168,7 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
     let mut affine = vec![Mat3::ZERO; positions.len()];
     // Far enough that some midpoints leave the tile.
     let dt = 0.6;
-    let advection = Advection { cell_size: CELL, dt, update: Update::Apic };
+    let advection = Advection { cell_size: CELL, dt, keep: 0.0 };
     ToParticles { position: &mut positions, velocity: &mut velocities, affine: &mut affine }
         .update_and_advect(&grid, &ranges, &new, &new, advection, &Free);
     for i in 0..positions.len() {
@@ -173,21 +181,18 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
 }
 
 #[test]
-fn flip_adds_the_change_and_pic_takes_the_value() {
+fn particles_keep_their_share_and_take_the_change() {
     let (grid, ranges, positions) = cloud(1_000, 1.0);
-    let old = sampled(&grid, |_| Vec3::new(1.0, 2.0, 3.0));
-    let new = sampled(&grid, |_| Vec3::new(1.5, 2.0, 2.0));
-    for (share, expected) in [
-        (1.0, Vec3::new(7.5, 7.0, 6.0)),
-        (0.0, Vec3::new(1.5, 2.0, 2.0)),
-        (0.5, Vec3::new(4.5, 4.5, 4.0)),
-    ] {
+    let still = sampled(&grid, |_| Vec3::ZERO);
+    let change = sampled(&grid, |_| Vec3::new(0.5, 0.0, -1.0));
+    for keep in [0.0, 0.5, 1.0] {
         let mut moved = positions.clone();
         let mut velocities = vec![Vec3::splat(7.0); positions.len()];
-        let advection = Advection { cell_size: CELL, dt: 0.0, update: Update::Flip(share) };
+        let advection = Advection { cell_size: CELL, dt: 0.1, keep };
         let fastest =
             ToParticles { position: &mut moved, velocity: &mut velocities, affine: &mut [] }
-                .update_and_advect(&grid, &ranges, &new, &old, advection, &Free);
+                .update_and_advect(&grid, &ranges, &still, &change, advection, &Free);
+        let expected = Vec3::splat(7.0 * keep) + Vec3::new(0.5, 0.0, -1.0);
         assert!(velocities.iter().all(|v| (*v - expected).length() < 1e-5), "{}", velocities[0]);
         assert!((fastest - expected.length()).abs() < 1e-5);
         assert_eq!(moved, positions);

@@ -1,7 +1,7 @@
 //! Particles to grid: weighted averages of velocity at the faces [ZB05 §4.2.2].
 
 use super::{FaceField, Ranges};
-use crate::numerics::field::Block;
+use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
 use glam::{Mat3, Vec3};
 use rayon::prelude::*;
@@ -15,6 +15,8 @@ const ROW: usize = 2 * EDGE;
 const SLAB: usize = ROW * EDGE;
 /// Below this weight a face counts as untouched.
 const LEAST_WEIGHT: f32 = 1e-10;
+
+const EMPTY: Block<f32> = Block([0.0; BLOCK_CELLS]);
 
 /// What one block's particles add to the faces in and around it.
 struct Tile([f32; 3 * COMPONENT]);
@@ -44,35 +46,17 @@ impl ToGrid {
         velocity: &mut FaceField,
         weight: &mut FaceField,
     ) {
-        let occupied: Vec<usize> = (0..grid.len()).filter(|b| !ranges[*b].is_empty()).collect();
-        self.tile_of.clear();
-        self.tile_of.resize(grid.len(), NO_BLOCK);
-        for (t, b) in occupied.iter().enumerate() {
-            self.tile_of[*b] = t as u32;
-        }
-        self.tiles.resize_with(occupied.len(), || Tile([0.0; 3 * COMPONENT]));
-        self.tiles.par_iter_mut().zip(&occupied).for_each(|(tile, b)| {
-            let range = ranges[*b].clone();
-            let origin = (grid.blocks()[*b] * BLOCK_EDGE as i32).as_vec3();
+        self.scatter(grid, ranges, |tile, origin, range| {
             let affine = if affine.is_empty() { affine } else { &affine[range.clone()] };
             tile.scatter(origin, cell_size, &positions[range.clone()], &velocities[range], affine);
         });
-
-        let (tiles, tile_of) = (&self.tiles, &self.tile_of);
-        for axis in 0..3 {
-            let velocity = &mut velocity.axes[axis].blocks;
-            let weight = &mut weight.axes[axis].blocks;
-            velocity.resize(grid.len(), Block([0.0; BLOCK_CELLS]));
-            weight.resize(grid.len(), Block([0.0; BLOCK_CELLS]));
-            velocity.par_iter_mut().zip(weight).enumerate().for_each(|(b, (velocity, weight))| {
-                velocity.0.fill(0.0);
-                weight.0.fill(0.0);
-                for (n, neighbour) in grid.neighbours(b).iter().enumerate() {
-                    if *neighbour != NO_BLOCK && tile_of[*neighbour as usize] != NO_BLOCK {
-                        let tile = &tiles[tile_of[*neighbour as usize] as usize];
-                        tile.gather(axis, n, &mut velocity.0, &mut weight.0);
-                    }
-                }
+        for (axis, (velocity, weight)) in velocity.axes.iter_mut().zip(&mut weight.axes).enumerate()
+        {
+            velocity.blocks.resize(grid.len(), EMPTY);
+            weight.blocks.resize(grid.len(), EMPTY);
+            let blocks = velocity.blocks.par_iter_mut().zip(&mut weight.blocks).enumerate();
+            blocks.for_each(|(b, (velocity, weight))| {
+                self.gather(grid, b, axis, &mut velocity.0, &mut weight.0);
                 for (v, w) in velocity.0.iter_mut().zip(&mut weight.0) {
                     if *w > LEAST_WEIGHT {
                         *v /= *w;
@@ -81,6 +65,65 @@ impl ToGrid {
                     }
                 }
             });
+        }
+    }
+
+    /// Sets `count` to the sum of the particles' trilinear weights at the cell centres: the number
+    /// of particles around each cell.
+    pub fn count(
+        &mut self,
+        grid: &BlockGrid,
+        ranges: &Ranges,
+        cell_size: f32,
+        positions: &[Vec3],
+        count: &mut Field<f32>,
+    ) {
+        self.scatter(grid, ranges, |tile, origin, range| {
+            tile.scatter_centres(origin, cell_size, &positions[range]);
+        });
+        count.blocks.resize(grid.len(), EMPTY);
+        count.blocks.par_iter_mut().enumerate().for_each_init(
+            || EMPTY,
+            |unused, (b, count)| self.gather(grid, b, 0, &mut unused.0, &mut count.0),
+        );
+    }
+
+    /// Fills a tile for every block that holds particles.
+    fn scatter(
+        &mut self,
+        grid: &BlockGrid,
+        ranges: &Ranges,
+        fill: impl Fn(&mut Tile, Vec3, Range<usize>) + Sync,
+    ) {
+        let occupied: Vec<usize> = (0..grid.len()).filter(|b| !ranges[*b].is_empty()).collect();
+        self.tile_of.clear();
+        self.tile_of.resize(grid.len(), NO_BLOCK);
+        for (t, b) in occupied.iter().enumerate() {
+            self.tile_of[*b] = t as u32;
+        }
+        self.tiles.resize_with(occupied.len(), || Tile([0.0; 3 * COMPONENT]));
+        self.tiles.par_iter_mut().zip(&occupied).for_each(|(tile, b)| {
+            let origin = (grid.blocks()[*b] * BLOCK_EDGE as i32).as_vec3();
+            fill(tile, origin, ranges[*b].clone());
+        });
+    }
+
+    /// Adds up what the tiles around block `b` hold for it, always in the same order.
+    fn gather(
+        &self,
+        grid: &BlockGrid,
+        b: usize,
+        component: usize,
+        momentum: &mut [f32; BLOCK_CELLS],
+        weight: &mut [f32; BLOCK_CELLS],
+    ) {
+        momentum.fill(0.0);
+        weight.fill(0.0);
+        for (n, neighbour) in grid.neighbours(b).iter().enumerate() {
+            if *neighbour != NO_BLOCK && self.tile_of[*neighbour as usize] != NO_BLOCK {
+                let tile = &self.tiles[self.tile_of[*neighbour as usize] as usize];
+                tile.gather(component, n, momentum, weight);
+            }
         }
     }
 }
@@ -109,6 +152,14 @@ impl Tile {
                     face.scatter(component, v[axis], c.row(axis) * cell_size);
                 }
             }
+        }
+    }
+
+    fn scatter_centres(&mut self, origin: Vec3, cell_size: f32, positions: &[Vec3]) {
+        let component = &mut self.0[..COMPONENT];
+        component.fill(0.0);
+        for x in positions {
+            Stencil::new(*x / cell_size - origin + 0.5).scatter(component, 0.0, Vec3::ZERO);
         }
     }
 

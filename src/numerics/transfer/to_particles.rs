@@ -10,36 +10,38 @@ use rayon::prelude::*;
 const HALO: usize = 2;
 /// Edge of a tile.
 const EDGE: usize = BLOCK_EDGE + 2 * HALO;
-/// Numbers in one component of a tile: (new, old) at each face.
+/// Numbers in one component of a tile: (advecting, change) at each face.
 const COMPONENT: usize = 2 * EDGE * EDGE * EDGE;
 const ROW: usize = 2 * EDGE;
 const SLAB: usize = ROW * EDGE;
 
-/// How particles take up the grid's velocity.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Update {
-    /// FLIP with this share, the rest PIC; 0 is PIC, 1 is FLIP.
-    Flip(f32),
-    /// Affine particle-in-cell (Jiang et al. 2015, doi:10.1145/2766996).
-    Apic,
+/// What particles may meet on their way; lets the caller handle solids.
+pub trait Obstacles: Sync {
+    /// The obstacles within reach of one block.
+    type Near<'a>: Contact
+    where
+        Self: 'a;
+
+    /// The obstacles within reach of the particles that start in block `block`, `None` without any.
+    fn near(&self, block: usize) -> Option<Self::Near<'_>>;
 }
 
-/// What happens to a particle that was moved; lets the caller handle solids.
-pub trait Motion: Sync {
-    /// Given a particle that moved `from` → `to` [m], returns where it ends. `velocity` [m/s] may
-    /// be changed as well. `block` is the index of the block in which it started.
-    fn finish(&self, block: usize, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3;
+/// Obstacles near one block.
+pub trait Contact {
+    /// Given a particle that would move `from` → `to` [m], returns where it ends; `velocity` [m/s]
+    /// may be changed as well.
+    fn finish(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3;
 }
 
-/// Length and resolution of an advection.
+/// The constants of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Advection {
     /// Edge of a cell [m].
     pub cell_size: f32,
     /// Time step [s].
     pub dt: f32,
-    /// Update scheme.
-    pub update: Update,
+    /// Share of its own velocity that a particle keeps: 1 for FLIP, 0 for PIC and APIC.
+    pub keep: f32,
 }
 
 /// The particle columns that the pass changes.
@@ -48,22 +50,24 @@ pub struct ToParticles<'a> {
     pub position: &'a mut [Vec3],
     /// Velocities [m/s].
     pub velocity: &'a mut [Vec3],
-    /// Matrices C [1/s] under [`Update::Apic`], else unused and possibly empty.
+    /// Matrices C [1/s] of APIC (Jiang et al. 2015, doi:10.1145/2766996), set to the gradient of
+    /// the change; empty under other schemes.
     pub affine: &'a mut [Mat3],
 }
 
 impl ToParticles<'_> {
-    /// Updates velocities from the `new` and `old` face velocities and moves the particles through
-    /// `new` by the midpoint rule (RK2). Both fields must be extended at least as far beyond the
-    /// particles as these move in half a step, plus one cell. Returns the highest speed [m/s].
+    /// Sets each velocity to `keep` times itself plus `change`, and moves the particles through
+    /// `advecting` by the midpoint rule (RK2). FLIP gives its grid's new velocity less `keep` times
+    /// the old one as `change`. Both fields must be extended at least as far beyond the particles
+    /// as these move in half a step, plus one cell. Returns the highest speed [m/s].
     pub fn update_and_advect(
         self,
         grid: &BlockGrid,
         ranges: &Ranges,
-        new: &FaceField,
-        old: &FaceField,
+        advecting: &FaceField,
+        change: &FaceField,
         advection: Advection,
-        motion: &impl Motion,
+        obstacles: &impl Obstacles,
     ) -> f32 {
         let positions = split_by_range(self.position, ranges);
         let velocities = split_by_range(self.velocity, ranges);
@@ -79,15 +83,15 @@ impl ToParticles<'_> {
             .enumerate()
             .filter(|(_, ((positions, _), _))| !positions.is_empty())
             .map_init(Tile::new, |tile, (block, ((positions, velocities), affines))| {
-                tile.load(grid, block, new, old);
-                let pass = BlockPass { tile, grid, block, new, advection };
-                pass.run(positions, velocities, affines, motion)
+                tile.load(grid, block, advecting, change);
+                let pass = BlockPass { tile, grid, block, advecting, advection };
+                pass.run(positions, velocities, affines, obstacles.near(block))
             })
             .reduce(|| 0.0, f32::max)
     }
 }
 
-/// The (new, old) velocities in and around one block.
+/// The advecting velocity and the change in and around one block.
 struct Tile(Box<[f32; 3 * COMPONENT]>);
 
 impl Tile {
@@ -95,7 +99,7 @@ impl Tile {
         Self(Box::new([0.0; 3 * COMPONENT]))
     }
 
-    fn load(&mut self, grid: &BlockGrid, block: usize, new: &FaceField, old: &FaceField) {
+    fn load(&mut self, grid: &BlockGrid, block: usize, first: &FaceField, second: &FaceField) {
         let neighbours = grid.neighbours(block);
         for axis in 0..3 {
             let component = &mut self.0[axis * COMPONENT..][..COMPONENT];
@@ -116,11 +120,11 @@ impl Tile {
                             pairs.for_each(|pair| pair.fill(0.0));
                             continue;
                         }
-                        let new = &new.axes[axis].blocks[source as usize].0[at + z..][..len];
-                        let old = &old.axes[axis].blocks[source as usize].0[at + z..][..len];
-                        for (pair, (n, o)) in pairs.zip(new.iter().zip(old)) {
-                            pair[0] = *n;
-                            pair[1] = *o;
+                        let first = &first.axes[axis].blocks[source as usize].0[at + z..][..len];
+                        let second = &second.axes[axis].blocks[source as usize].0[at + z..][..len];
+                        for (pair, (a, b)) in pairs.zip(first.iter().zip(second)) {
+                            pair[0] = *a;
+                            pair[1] = *b;
                         }
                     }
                 }
@@ -128,7 +132,7 @@ impl Tile {
         }
     }
 
-    /// (new, old) of component `axis` at `local` (cells from the block's corner).
+    /// (advecting, change) of component `axis` at `local` (cells from the block's corner).
     #[inline(always)]
     fn sample(&self, axis: usize, local: Vec3) -> [f32; 2] {
         let (first, f) = stencil(axis, local);
@@ -143,11 +147,11 @@ impl Tile {
         [sum[0] * (1.0 - f.z) + sum[2] * f.z, sum[1] * (1.0 - f.z) + sum[3] * f.z]
     }
 
-    /// Gradient of the trilinear interpolant of component `axis` of the new velocity, per cell.
+    /// Gradient of the trilinear interpolant of component `axis` of the change, per cell.
     #[inline(always)]
     fn gradient(&self, axis: usize, local: Vec3) -> Vec3 {
         let (first, f) = stencil(axis, local);
-        let at = axis * COMPONENT + first;
+        let at = axis * COMPONENT + first + 1;
         let v = |offset: usize| self.0[at + offset];
         let lerp = |a: f32, b: f32, t: f32| a + (b - a) * t;
         let edge = |o: usize| lerp(v(o), v(o + 2), f.z);
@@ -191,7 +195,7 @@ struct BlockPass<'a> {
     tile: &'a Tile,
     grid: &'a BlockGrid,
     block: usize,
-    new: &'a FaceField,
+    advecting: &'a FaceField,
     advection: Advection,
 }
 
@@ -201,32 +205,30 @@ impl BlockPass<'_> {
         positions: &mut [Vec3],
         velocities: &mut [Vec3],
         affines: &mut [Mat3],
-        motion: &impl Motion,
+        mut contact: Option<impl Contact>,
     ) -> f32 {
-        let Advection { cell_size, dt, update } = self.advection;
+        let Advection { cell_size, dt, keep } = self.advection;
         let origin = (self.grid.blocks()[self.block] * BLOCK_EDGE as i32).as_vec3();
         let mut fastest = 0.0f32;
         for (i, (x, v)) in positions.iter_mut().zip(velocities).enumerate() {
             let local = *x / cell_size - origin;
-            let [u0, u1, u2] = [0, 1, 2].map(|axis| self.tile.sample(axis, local));
-            let new = Vec3::new(u0[0], u1[0], u2[0]);
-            match update {
-                Update::Flip(share) => *v = (*v - Vec3::new(u0[1], u1[1], u2[1])) * share + new,
-                Update::Apic => {
-                    *v = new;
-                    let [x, y, z] = [0, 1, 2].map(|axis| self.tile.gradient(axis, local));
-                    affines[i] = Mat3::from_cols(x, y, z).transpose() * (1.0 / cell_size);
-                }
+            let [a, b, c] = [0, 1, 2].map(|axis| self.tile.sample(axis, local));
+            *v = *v * keep + Vec3::new(a[1], b[1], c[1]);
+            if let Some(affine) = affines.get_mut(i) {
+                let [x, y, z] = [0, 1, 2].map(|axis| self.tile.gradient(axis, local));
+                *affine = Mat3::from_cols(x, y, z).transpose() * (1.0 / cell_size);
             }
-            let middle = self.velocity(local + new * (0.5 * dt / cell_size));
-            *x = motion.finish(self.block, *x, *x + middle * dt, v);
+            let start = Vec3::new(a[0], b[0], c[0]);
+            let middle = self.velocity(local + start * (0.5 * dt / cell_size));
+            let end = *x + middle * dt;
+            *x = contact.as_mut().map_or(end, |contact| contact.finish(*x, end, v));
             let speed = v.length();
             fastest = if speed.is_finite() { fastest.max(speed) } else { f32::INFINITY };
         }
         fastest
     }
 
-    /// New velocity [m/s] at `local`, from the tile where it reaches.
+    /// Advecting velocity [m/s] at `local`, from the tile where it reaches.
     #[inline(always)]
     fn velocity(&self, local: Vec3) -> Vec3 {
         const LOW: f32 = 0.5 - HALO as f32;
@@ -238,7 +240,7 @@ impl BlockPass<'_> {
         }
     }
 
-    /// New velocity [m/s] anywhere in the 27 blocks around; farther points are drawn to their edge.
+    /// Advecting velocity [m/s] anywhere in the 27 blocks around; farther points are drawn to their edge.
     #[cold]
     fn far_velocity(&self, local: Vec3) -> Vec3 {
         const LOW: f32 = 0.5 - BLOCK_EDGE as f32;
@@ -260,7 +262,8 @@ impl BlockPass<'_> {
                 let source = neighbours[(b.x * 9 + b.y * 3 + b.z) as usize];
                 if source != NO_BLOCK {
                     let at = local_index(cell);
-                    sum += w.element_product() * self.new.axes[axis].blocks[source as usize].0[at];
+                    sum += w.element_product()
+                        * self.advecting.axes[axis].blocks[source as usize].0[at];
                 }
             }
             sum

@@ -1,1 +1,10 @@
-//! FLIP water [ZB05 §4].
+//! FLIP water [ZB05 §4]: Y. Zhu and R. Bridson, *Animating sand as a fluid*, ACM Transactions on
+//! Graphics 24(3), 2005, doi:10.1145/1073204.1073298.
+
+mod boundary;
+mod contact;
+mod projection;
+mod step;
+mod volume;
+
+pub use step::{StepOutcome, StepSettings, WaterSolver};

@@ -12,8 +12,8 @@ use crate::time::{ACYCLIC_PERIOD, TimeSampling};
 
 /// Deepest nesting of objects or compounds that is accepted.
 pub(crate) const MAX_DEPTH: u32 = 512;
-/// Most objects that instances may add to those in the file.
-const MAX_INSTANCED: usize = 1 << 20;
+/// Most objects that instances may add to those in the file; a small file may add fewer.
+const MAX_INSTANCED: u64 = 1 << 20;
 /// The only layout of properties in Ogawa files there has ever been.
 const PROPERTY_LAYOUT_VERSION: i32 = 0;
 
@@ -230,6 +230,26 @@ impl Object {
         self.node().instance_of.as_deref()
     }
 
+    /// Digests of the object's properties and of everything below it, as stored: equal digests
+    /// mean equal contents. `None` where the writer left them out.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], [`Error::Read`].
+    pub fn digests(&self) -> Result<Option<([u8; 16], [u8; 16])>> {
+        let (source, group) = (&self.archive.source, self.node().group);
+        let Some(last) = group.len.checked_sub(1) else {
+            return Ok(None);
+        };
+        let block = group.block(source, last)?;
+        let Some(before) = block.len.checked_sub(32) else {
+            return Ok(None);
+        };
+        let (mut properties, mut children) = ([0; 16], [0; 16]);
+        source.read(block.offset + before, &mut properties)?;
+        source.read(block.offset + before + 16, &mut children)?;
+        Ok(Some((properties, children)))
+    }
+
     /// The object's top-level properties.
     ///
     /// # Errors
@@ -435,11 +455,12 @@ fn copy_contents(
 ) -> std::result::Result<(), &'static str> {
     inner.nodes[instance].metadata = Arc::clone(&inner.nodes[source].metadata);
     inner.nodes[instance].group = inner.nodes[source].group;
+    let room = MAX_INSTANCED.min(4096 + 4 * inner.source.len()) as usize;
     let mut work = vec![(source, instance)];
     while let Some((from, to)) = work.pop() {
         for child in inner.nodes[from].children.clone() {
             let (child, copy) = (child as usize, inner.nodes.len());
-            if copy - written >= MAX_INSTANCED || inner.nodes[to].depth >= MAX_DEPTH {
+            if copy - written >= room || inner.nodes[to].depth >= MAX_DEPTH {
                 return Err("with more contents than can be expanded");
             }
             let original = &inner.nodes[child];

@@ -196,7 +196,7 @@ impl Property {
         let block = self.block(index)?;
         let payload = payload(block);
         let size = size_of::<T>() as u64;
-        if payload.len % size != 0 {
+        if !payload.len.is_multiple_of(size) {
             return Err(Error::corrupt(
                 block.offset,
                 format!("{} bytes are no whole number of {}", payload.len, T::DATA_TYPE),
@@ -227,7 +227,7 @@ impl Property {
         };
         let block = self.block(index)?;
         let bytes = payload(block).read_all(&self.archive.source)?;
-        if bytes.len() % data_type.pod.size() != 0 {
+        if !bytes.len().is_multiple_of(data_type.pod.size()) {
             return Err(Error::corrupt(block.offset, "a component is cut off"));
         }
         Ok(numbers(data_type.pod, &bytes))
@@ -239,7 +239,7 @@ impl Property {
         if self.data_type().is_some_and(|found| found.pod == Pod::F32) {
             let block = self.block(index)?;
             let payload = payload(block);
-            if payload.len % 4 != 0 {
+            if !payload.len.is_multiple_of(4) {
                 return Err(Error::corrupt(block.offset, "a component is cut off"));
             }
             let mut floats = vec![0.0; (payload.len / 4) as usize];

@@ -31,9 +31,14 @@ pub struct CompoundId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropertyId(u32);
 
-/// Handle of a time sampling. The default one is for properties that do not change.
+/// Handle of a time sampling. The default is [`TimeSamplingId::STILL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSamplingId(pub(crate) u32);
+
+impl TimeSamplingId {
+    /// The sampling that every archive has, for properties that do not change.
+    pub const STILL: Self = Self(0);
+}
 
 pub(crate) struct WrittenObject {
     pub(crate) name: String,
@@ -372,7 +377,8 @@ impl<W: Write + Seek> ArchiveWriter<W> {
             return Err(Error::IllegalName { name: (*bad).to_owned(), reason });
         }
         let components = usize::from(leaf.data_type.extent);
-        if texts.len() % components != 0 || !(leaf.is_array || texts.len() == components) {
+        if !texts.len().is_multiple_of(components) || !(leaf.is_array || texts.len() == components)
+        {
             return Err(sample_size(&written.name, leaf, texts.len()));
         }
         let bytes = texts.iter().flat_map(|text| text.bytes().chain([0])).collect::<Vec<u8>>();
@@ -424,7 +430,7 @@ impl<W: Write + Seek> ArchiveWriter<W> {
             return Err(wrong_type(&written.name, leaf.data_type, "numbers"));
         }
         let size = leaf.data_type.size();
-        if bytes.len() % size != 0 || !(leaf.is_array || bytes.len() == size) {
+        if !bytes.len().is_multiple_of(size) || !(leaf.is_array || bytes.len() == size) {
             return Err(sample_size(&written.name, leaf, bytes.len()));
         }
         Ok(())

@@ -165,6 +165,31 @@ mod tests {
         assert_eq!(fox, [0xe34b_bc7b_bc07_1b6c, 0x7a43_3ca9_c49a_9347]);
     }
 
+    /// The first reference results of SpookyHash V2's own test: 32 bits of messages 128, 129, ….
+    #[test]
+    fn spooky_matches_its_authors_results() {
+        let message: Vec<u8> = (128..=255).collect();
+        let expected = [
+            0x6bf5_0919,
+            0x70de_1d26,
+            0xa2b3_7298,
+            0x35bc_5fbf,
+            0x8223_b279,
+            0x5bcb_315e,
+            0x53fe_88a1,
+            0xf9f1_a233,
+            0xee19_3982,
+            0x54f8_6f29,
+            0xc877_2d36,
+            0x9ed6_0886,
+            0x5f23_d1da,
+            0x1ed9_f474,
+        ];
+        let found: Vec<u32> =
+            (0..expected.len()).map(|len| spooky(&message[..len])[0] as u32).collect();
+        assert_eq!(found, expected);
+    }
+
     #[test]
     fn digests_depend_on_every_byte_and_on_the_length() {
         for hash in [murmur3 as fn(&[u8]) -> Digest, spooky] {

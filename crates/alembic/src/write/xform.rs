@@ -45,7 +45,7 @@ impl XformWriter {
         let schema = archive.compound(top, ".xform", &Metadata::new().with("schema", SCHEMA))?;
         let plain = Metadata::new();
         let (flag, op) = (DataType::new(Pod::Bool, 1), DataType::new(Pod::U8, 1));
-        let constant = TimeSamplingId::default();
+        let constant = TimeSamplingId::STILL;
         Ok(Self {
             object,
             schema,
@@ -81,7 +81,7 @@ impl XformWriter {
         if self.is_identity && *matrix != IDENTITY {
             self.is_identity = false;
             let flag = DataType::new(Pod::Bool, 1);
-            let constant = TimeSamplingId::default();
+            let constant = TimeSamplingId::STILL;
             let name = "isNotConstantIdentity";
             let property = archive.scalar(self.schema, name, &Metadata::new(), flag, constant)?;
             archive.write_sample(property, &[1_u8])?;

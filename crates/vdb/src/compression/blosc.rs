@@ -140,7 +140,7 @@ impl Header {
         workspace: &mut Workspace,
     ) -> Result<(), ChunkError> {
         let streams = self.streams(whole);
-        if block.len() % streams != 0 {
+        if !block.len().is_multiple_of(streams) {
             return Err(ChunkError::damaged("Blosc block does not divide into its streams"));
         }
         let mut position = start;

@@ -38,6 +38,7 @@ impl Default for Compression {
 const ZIP_FLAG: u32 = 1;
 const ACTIVE_MASK_FLAG: u32 = 2;
 const BLOSC_FLAG: u32 = 4;
+const BLOSC_AND_ZIP_FLAGS: u32 = 5;
 
 impl Compression {
     /// Active values only, through `codec`.
@@ -59,7 +60,7 @@ impl Compression {
             0 => Codec::None,
             ZIP_FLAG => Codec::Zip,
             // The reference library looks at the Blosc flag first.
-            BLOSC_FLAG | 5 => Codec::Blosc,
+            BLOSC_FLAG | BLOSC_AND_ZIP_FLAGS => Codec::Blosc,
             _ => return None,
         };
         Some(Self { codec, active_mask: flags & ACTIVE_MASK_FLAG != 0 })

@@ -61,7 +61,7 @@ fn check<T: Value, L>(view: &GridView<T, L>) -> Result<(), WriteError> {
         return Err(WriteError::LengthMismatch { grid: grid(), origins, masks, values });
     }
     if !view.transform.is_valid() {
-        return Err(WriteError::Transform { grid: grid(), matrix: view.transform.columns() });
+        return Err(WriteError::Transform { grid: grid(), transform: Box::new(view.transform) });
     }
     let background = view.background;
     if view.class == GridClass::LevelSet && !background.negated().is_inside() {

@@ -156,10 +156,11 @@ impl<T: Value> Builder<'_, T> {
             }
         }
         let origin = group[0].parent;
-        if children.is_empty() && group.len() == slots {
-            if let Some((value, active)) = uniform(&values, &active) {
-                return Built::Tile(Tile { origin, size: self.promoted_size, value, active });
-            }
+        if children.is_empty()
+            && group.len() == slots
+            && let Some((value, active)) = uniform(&values, &active)
+        {
+            return Built::Tile(Tile { origin, size: self.promoted_size, value, active });
         }
         if self.flood_fill {
             let signs = group.iter().map(|e| (e.slot, signs(&e.content)));

@@ -1,0 +1,277 @@
+"""Blender scene → geometry archive and scene file, without a trace in the user's scene."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+from mathutils import Vector
+
+from ..bridge import axes, names, scene as scene_file
+from ..bridge.errors import ForeshoreError
+
+_COLLECTION = ".foreshore export"
+
+
+@dataclass(frozen=True)
+class Participants:
+    """The objects that take part."""
+
+    emitters: tuple[bpy.types.Object, ...]
+    colliders: tuple[bpy.types.Object, ...]
+
+    @property
+    def all(self) -> tuple[bpy.types.Object, ...]:
+        return self.emitters + self.colliders
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written for the core."""
+
+    scene_file: Path
+    cache: Path
+
+
+def cache_folder(scene: bpy.types.Scene) -> Path:
+    """The scene's cache folder as an absolute path; in the temporary folder for an unsaved file."""
+    setting = scene.foreshore.cache_folder.strip()
+    if not setting:
+        raise ForeshoreError("no cache folder is given", "Choose one in the panel Bake")
+    if setting.startswith("//") and not bpy.data.filepath:
+        return Path(tempfile.gettempdir()) / "foreshore" / names.file_stem(setting[2:], "cache")
+    return Path(bpy.path.abspath(setting)).resolve()
+
+
+def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
+    settings = scene.foreshore
+    first, last = (scene.frame_start, scene.frame_end) if settings.use_scene_frames else (settings.frame_start, settings.frame_end)
+    if last < first:
+        raise ForeshoreError(f"the last frame ({last}) lies before the first ({first})", "Correct the frame range")
+    return first, last
+
+
+def participants(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Participants:
+    """Every object of the view layer with a role, hidden or not, in order of their names.
+
+    Objects of collections that are excluded from the view layer take no part.
+    """
+    by_role: dict[str, list[bpy.types.Object]] = {"EMITTER": [], "COLLIDER": []}
+    for candidate in sorted(view_layer.objects, key=lambda o: o.name_full):
+        role = candidate.foreshore.role
+        if role not in by_role:
+            continue
+        if candidate.type != "MESH":
+            raise ForeshoreError(
+                f"'{candidate.name}' is marked as {role.lower()} but is no mesh", "Convert it to a mesh or set its role to None"
+            )
+        if candidate == scene.foreshore.domain:
+            raise ForeshoreError(
+                f"'{candidate.name}' is both the domain and {role.lower()}", "The domain's walls collide by themselves: set its role to None"
+            )
+        by_role[role].append(candidate)
+    if not by_role["EMITTER"]:
+        raise ForeshoreError("nothing makes water", "Select a mesh and press Quick Water, or set an object's role to Emitter")
+    return Participants(tuple(by_role["EMITTER"]), tuple(by_role["COLLIDER"]))
+
+
+def describe(context: bpy.types.Context) -> dict[str, Any]:
+    """The scene as the core reads it, in metres with Y up."""
+    scene = context.scene
+    taking_part = participants(scene, context.view_layer)
+    paths = names.alembic_paths(o.name for o in taking_part.all)
+    settings = scene.foreshore
+    return {
+        "scene": _time_and_gravity(scene),
+        "domain": _domain(context),
+        "material": [
+            {
+                "name": "water",
+                "kind": "water",
+                "density": _number(settings.density),
+                "update": settings.update,
+                "flip_ratio": _number(settings.flip_ratio),
+            }
+        ],
+        "emitter": [_emitter(scene, o, paths[o.name]) for o in taking_part.emitters],
+        "collider": [_collider(scene, o, paths[o.name]) for o in taking_part.colliders],
+        "output": {
+            "particles": settings.particles,
+            "surface": settings.surface,
+            "surface_voxel": _number(settings.surface_voxel),
+            "half": settings.half,
+            "checkpoint_interval": settings.checkpoint_interval,
+        },
+        "meta": {"blender": bpy.app.version_string, "file": bpy.data.filepath, "scene": scene.name},
+    }
+
+
+def write(context: bpy.types.Context) -> Exported:
+    """Writes geometry and scene file into the cache's input folder."""
+    description = describe(context)
+    cache = cache_folder(context.scene)
+    folder = cache / scene_file.INPUT_FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ForeshoreError(f"the cache folder {cache} cannot be made: {error.strerror or error}", "Choose another cache folder") from error
+    taking_part = participants(context.scene, context.view_layer)
+    _refuse_empty_meshes(context, taking_part)
+    _write_archive(context, taking_part, folder / scene_file.GEOMETRY_FILE)
+    path = folder / scene_file.SCENE_FILE
+    scene_file.write(description, path)
+    return Exported(path, cache)
+
+
+def _time_and_gravity(scene: bpy.types.Scene) -> dict[str, Any]:
+    settings = scene.foreshore
+    stem = Path(bpy.data.filepath).stem or scene.name
+    gravity = axes.to_core(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+    return {
+        "name": names.file_stem(stem),
+        "fps": scene.render.fps / scene.render.fps_base,
+        "frames": list(frame_range(scene)),
+        "seed": settings.seed,
+        # Metres a second squared whatever the unit scale: the default 9.81 means the Earth's.
+        "gravity": [_number(g) for g in gravity],
+        "cfl": _number(settings.cfl),
+        "substeps": [settings.substeps_min, max(settings.substeps_min, settings.substeps_max)],
+    }
+
+
+def _domain(context: bpy.types.Context) -> dict[str, Any]:
+    scene, settings = context.scene, context.scene.foreshore
+    metre = scene.unit_settings.scale_length
+    domain: dict[str, Any] = {}
+    if settings.grid == "CELL_SIZE":
+        domain["cell_size"] = _number(settings.cell_size * metre)
+    elif settings.domain is None:
+        raise ForeshoreError("a resolution needs a domain", "Press Add Domain, or give a cell size instead")
+    else:
+        domain["resolution"] = settings.resolution
+    if settings.domain is not None:
+        corners = world_corners(settings.domain, context.evaluated_depsgraph_get())
+        low, high = axes.box_to_core(*bounds(corners))
+        if min(h - l for l, h in zip(low, high)) <= 0.0:
+            raise ForeshoreError(f"the domain '{settings.domain.name}' is flat", "Give it a height, a width and a depth")
+        domain["min"] = [_number(v * metre) for v in low]
+        domain["max"] = [_number(v * metre) for v in high]
+        domain["open"] = sorted(axes.side_to_core(side) for side in settings.open_sides)
+    return domain
+
+
+def _emitter(scene: bpy.types.Scene, emitter: bpy.types.Object, path: str) -> dict[str, Any]:
+    settings, metre = emitter.foreshore, scene.unit_settings.scale_length
+    description = {
+        "name": emitter.name,
+        "material": "water",
+        "geometry": scene_file.geometry(scene_file.GEOMETRY_FILE, path),
+        "mode": settings.mode,
+        "velocity": [_number(v * metre) for v in axes.to_core(settings.velocity)],
+        "inherit_velocity": _number(settings.inherit_velocity),
+    }
+    if settings.use_frames:
+        if settings.frame_end < settings.frame_start:
+            raise ForeshoreError(f"the emitter '{emitter.name}' ends before it starts", "Correct its frames")
+        description["frames"] = [settings.frame_start, settings.frame_end]
+    return description
+
+
+def _collider(scene: bpy.types.Scene, collider: bpy.types.Object, path: str) -> dict[str, Any]:
+    settings = collider.foreshore
+    return {
+        "name": collider.name,
+        "geometry": scene_file.geometry(scene_file.GEOMETRY_FILE, path),
+        "friction": _number(settings.friction),
+        "thickness": _number(settings.thickness * scene.unit_settings.scale_length),
+        "inverted": settings.inverted,
+    }
+
+
+def _number(value: float) -> float:
+    """Blender keeps single precision: 0.97 and not 0.9700000286102295 goes into the scene file."""
+    return float(f"{value:.7g}")
+
+
+def world_corners(thing: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> list[Vector]:
+    """The corners of an object's bounding box in the world."""
+    evaluated = thing.evaluated_get(depsgraph)
+    return [evaluated.matrix_world @ Vector(corner) for corner in evaluated.bound_box]
+
+
+def bounds(points: list[Vector]) -> tuple[Vector, Vector]:
+    """Lowest and highest corner of a set of points."""
+    return (Vector(map(min, *points)), Vector(map(max, *points)))
+
+
+def _refuse_empty_meshes(context: bpy.types.Context, taking_part: Participants) -> None:
+    depsgraph = context.evaluated_depsgraph_get()
+    for thing in taking_part.all:
+        if thing.mode == "EDIT":
+            thing.update_from_editmode()
+        evaluated = thing.evaluated_get(depsgraph)
+        # A mesh that is hidden in the viewport is not evaluated there; its own faces must do.
+        mesh = evaluated.data if evaluated.is_evaluated and not thing.hide_viewport else thing.data
+        if not mesh.polygons and not thing.modifiers:
+            raise ForeshoreError(f"the mesh of '{thing.name}' has no faces", "Fill it with faces or set its role to None")
+
+
+def _write_archive(context: bpy.types.Context, taking_part: Participants, path: Path) -> None:
+    """One archive with all objects over the frame range, in metres: evaluated, triangulated, each
+    at the root under its own name (`flatten`), so that parents and nesting do not matter."""
+    first, last = frame_range(context.scene)
+    temporary = path.with_name("geometry.part.abc")
+    with _export_collection(taking_part) as collection:
+        try:
+            result = bpy.ops.wm.alembic_export(
+                filepath=str(temporary),
+                check_existing=False,
+                start=first,
+                end=last,
+                xsamples=1,
+                gsamples=1,
+                collection=collection.name,
+                flatten=True,
+                global_scale=context.scene.unit_settings.scale_length,
+                triangulate=True,
+                apply_subdiv=True,
+                uvs=False,
+                normals=False,
+                vcolors=False,
+                face_sets=False,
+                export_hair=False,
+                export_particles=False,
+                export_custom_properties=False,
+                use_instancing=False,
+                as_background_job=False,
+                evaluation_mode="RENDER",
+                init_scene_frame_range=False,
+            )
+        except RuntimeError as error:
+            raise ForeshoreError(f"Blender could not export the geometry: {error}", "Leave edit mode and look at the message") from error
+    if "FINISHED" not in result or not temporary.is_file():
+        raise ForeshoreError(f"Blender did not write {path}", "Check that the cache folder can be written to and the disk is not full")
+    temporary.replace(path)
+
+
+@contextlib.contextmanager
+def _export_collection(taking_part: Participants) -> Iterator[bpy.types.Collection]:
+    """A collection outside every scene that holds the objects, all of them renderable; both are
+    undone afterwards. Selection, visibility in the viewport and frame are never touched."""
+    hidden = [o for o in taking_part.all if o.hide_render]
+    collection = bpy.data.collections.new(_COLLECTION)
+    try:
+        for thing in taking_part.all:
+            collection.objects.link(thing)
+        for thing in hidden:
+            thing.hide_render = False
+        yield collection
+    finally:
+        for thing in hidden:
+            thing.hide_render = True
+        bpy.data.collections.remove(collection)

@@ -1,0 +1,56 @@
+//! Chooses the format of each product.
+
+use super::CacheError;
+use super::atomic::AtomicFile;
+use super::layout::Product;
+use super::particles::{self, ParticleInfo};
+use super::surface::{self, SurfaceInfo};
+use super::writer::{Encode, Frame};
+use crate::scene::Scene;
+use crate::surface::SurfaceOptions;
+
+/// Encodes the frames of a scene.
+#[derive(Clone, Debug)]
+pub struct ProductEncoder {
+    fps: f64,
+    spacing: f32,
+    half: bool,
+    surface: SurfaceOptions,
+}
+
+impl ProductEncoder {
+    /// Settings from a scene.
+    pub fn new(scene: &Scene) -> Self {
+        // Eight particles fill a cell.
+        let spacing = 0.5 * scene.domain.cell_size;
+        let voxel = scene.output.surface_voxel * scene.domain.cell_size;
+        let surface = SurfaceOptions::new(voxel, spacing);
+        Self { fps: scene.fps, spacing, half: scene.output.half, surface }
+    }
+}
+
+impl Encode for ProductEncoder {
+    fn encode(
+        &self,
+        product: Product,
+        frame: &Frame,
+        file: &mut AtomicFile,
+    ) -> Result<(), CacheError> {
+        let set = &frame.particles;
+        match product {
+            Product::Particles => {
+                let info = ParticleInfo { time: frame.time, fps: self.fps, diameter: self.spacing };
+                particles::write(file, set, &info)
+            }
+            Product::Surface => {
+                let info = SurfaceInfo {
+                    frame: frame.counters.frame,
+                    time: frame.time,
+                    fps: self.fps,
+                    half: self.half,
+                };
+                surface::write(file, &set.position, &set.velocity, &self.surface, &info)
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Particles as Alembic archives: one `Points` object `/particles/particlesShape`, Y up.
+
+use super::CacheError;
+use super::atomic::AtomicFile;
+use crate::particles::Particles;
+use foreshore_alembic::matrix::IDENTITY;
+use foreshore_alembic::{
+    ArchiveWriter, AttributeSpec, Error, PointsFrame, PointsLayout, PointsWriter, TimeSampling,
+    TimeSamplingId, XformWriter,
+};
+use rayon::prelude::*;
+
+/// Attributes beside positions, velocities, identities and widths, all of them floats, since hosts
+/// drop integers.
+pub const ATTRIBUTES: [&str; 4] = ["id", "material", "age", "speed"];
+
+/// What a particle archive says about its frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParticleInfo {
+    /// Scene time [s].
+    pub time: f64,
+    /// Frames per second.
+    pub fps: f64,
+    /// Diameter of a particle [m].
+    pub diameter: f32,
+}
+
+/// Writes particles in their order.
+///
+/// # Errors
+/// A full disk and others.
+pub fn write(
+    file: &mut AtomicFile,
+    particles: &Particles,
+    info: &ParticleInfo,
+) -> Result<(), CacheError> {
+    write_archive(file, particles, info).map_err(|error| match error {
+        Error::Write { source, .. } => CacheError::io("write", file.target(), source),
+        other => {
+            CacheError::Encode { path: file.target().to_path_buf(), detail: other.to_string() }
+        }
+    })
+}
+
+fn write_archive(
+    file: &mut AtomicFile,
+    particles: &Particles,
+    info: &ParticleInfo,
+) -> Result<(), Error> {
+    let mut archive = ArchiveWriter::new(file)?;
+    let creator = concat!("Foreshore ", env!("CARGO_PKG_VERSION"));
+    archive.metadata_mut().set("_ai_Application", creator);
+    let times = TimeSampling::Uniform { start: info.time, step: 1.0 / info.fps };
+    let times = archive.time_sampling(&times)?;
+
+    let root = archive.root();
+    let mut placed = XformWriter::new(&mut archive, root, "particles", TimeSamplingId::default())?;
+    placed.write(&mut archive, &IDENTITY, true)?;
+    let attributes = ATTRIBUTES.iter().map(|name| AttributeSpec::new::<f32>(name)).collect();
+    let layout = PointsLayout { velocities: true, widths: true, attributes };
+    let parent = placed.object();
+    let mut points = PointsWriter::new(&mut archive, parent, "particlesShape", times, &layout)?;
+
+    let columns = Columns::of(particles, info);
+    let attributes = [&columns.id, &columns.material, &columns.age, &columns.speed];
+    let frame = PointsFrame {
+        positions: bytemuck::cast_slice(&particles.position),
+        ids: &particles.id,
+        velocities: bytemuck::cast_slice(&particles.velocity),
+        widths: &columns.width,
+        attributes: &attributes.map(Into::into),
+    };
+    points.write(&mut archive, &frame)?;
+    archive.finish()?;
+    Ok(())
+}
+
+/// Columns that are derived from those of the simulation.
+struct Columns {
+    width: Vec<f32>,
+    id: Vec<f32>,
+    material: Vec<f32>,
+    age: Vec<f32>,
+    speed: Vec<f32>,
+}
+
+impl Columns {
+    fn of(particles: &Particles, info: &ParticleInfo) -> Self {
+        let now = info.time as f32;
+        Self {
+            width: vec![info.diameter; particles.len()],
+            id: particles.id.par_iter().map(|id| *id as f32).collect(),
+            material: particles.material.par_iter().map(|m| f32::from(*m)).collect(),
+            age: particles.birth.par_iter().map(|birth| (now - birth).max(0.0)).collect(),
+            speed: particles.velocity.par_iter().map(|v| v.length()).collect(),
+        }
+    }
+}

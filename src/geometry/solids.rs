@@ -1,0 +1,304 @@
+//! Everything that matter cannot enter: colliders and closed walls of the domain.
+
+use super::error::{GeometryError, GeometryWarning};
+use super::primitive::{Primitive, PrimitiveSampler};
+use super::read::GeometryCache;
+use super::shape::{AnimatedShape, Role, ShapeOptions};
+use crate::numerics::grid::BLOCK_EDGE;
+use crate::scene::{Bounds, Scene};
+use glam::{IVec3, Vec3};
+
+/// Distances are clamped to this many cells; also how far around a block solids are looked for.
+pub const REACH_CELLS: f32 = 4.0;
+
+/// The solids of a scene at one time.
+#[derive(Debug)]
+pub struct Solids {
+    cell_size: f32,
+    reach: f32,
+    walls: Walls,
+    obstacles: Vec<Obstacle>,
+}
+
+#[derive(Debug)]
+struct Obstacle {
+    shape: AnimatedShape,
+    friction: f32,
+    inverted: bool,
+}
+
+impl Solids {
+    /// Opens the scene's colliders and poses them at its first frame.
+    ///
+    /// # Errors
+    /// Geometry that cannot be read or used.
+    pub fn new(scene: &Scene) -> Result<(Self, Vec<GeometryWarning>), GeometryError> {
+        let cell_size = scene.domain.cell_size;
+        let mut warnings = Vec::new();
+        let mut cache = GeometryCache::new();
+        let mut obstacles = Vec::with_capacity(scene.colliders.len());
+        let start = (scene.time_of_frame(scene.first_frame), 1.0 / scene.fps);
+        let margin = Vec3::splat(4.0 * REACH_CELLS * cell_size);
+        for collider in &scene.colliders {
+            let (thickness, inverted) = (collider.thickness, collider.inverted);
+            let options = ShapeOptions {
+                name: collider.name.clone(),
+                role: Role::Collider { thickness, inverted },
+                cell_size,
+                band_cells: REACH_CELLS,
+                region: scene.domain.bounds.map(|b| (b.min - margin, b.max + margin)),
+            };
+            let shape =
+                AnimatedShape::new(&collider.shape, options, &mut cache, start, &mut warnings)?;
+            let friction = collider.friction;
+            obstacles.push(Obstacle { shape, friction, inverted });
+        }
+        let walls = Walls::new(scene.domain.bounds);
+        Ok((Self { cell_size, reach: REACH_CELLS * cell_size, walls, obstacles }, warnings))
+    }
+
+    /// Edge of a cell Δx [m].
+    pub fn cell_size(&self) -> f32 {
+        self.cell_size
+    }
+
+    /// Poses the solids at `time` [s]. The surface velocity is the motion over [`time`, `time` +
+    /// `dt`]; with `dt` = 0 it is taken over a short span.
+    ///
+    /// # Errors
+    /// Geometry that can no longer be read or used at this time.
+    pub fn set_time(&mut self, time: f64, dt: f64) -> Result<(), GeometryError> {
+        self.obstacles.iter_mut().try_for_each(|o| o.shape.set_time(time, dt))
+    }
+
+    /// True if any solid may differ at another time.
+    pub fn is_moving(&self) -> bool {
+        self.obstacles.iter().any(|o| o.shape.is_animated())
+    }
+
+    /// Highest speed of any surface now [m/s].
+    pub fn max_speed(&self) -> f32 {
+        let pieces = self.obstacles.iter().flat_map(|o| o.shape.pieces());
+        pieces.map(Primitive::max_speed).fold(0.0, f32::max)
+    }
+
+    /// Distance to the nearest solid [m], negative inside one, clamped to ±[`REACH_CELLS`] cells.
+    /// Where solids overlap it is the least of their distances.
+    pub fn distance(&self, x: Vec3) -> f32 {
+        self.all().distance(x)
+    }
+
+    /// Unit vector that points out of the nearest solid; zero beyond the reach of all of them.
+    pub fn normal(&self, x: Vec3) -> Vec3 {
+        self.all().normal(x)
+    }
+
+    /// Velocity [m/s] of the nearest solid's surface.
+    pub fn velocity(&self, x: Vec3) -> Vec3 {
+        self.all().velocity(x)
+    }
+
+    /// Coulomb friction μ of the nearest solid.
+    pub fn friction(&self, x: Vec3) -> f32 {
+        self.all().friction(x)
+    }
+
+    /// False only if no solid comes within four cells of the 8³ block: fields hold their far
+    /// default there, and no particle in it can touch a solid.
+    pub fn near_block(&self, block: IVec3) -> bool {
+        let (low, high) = self.reach_of_block(block);
+        self.walls.touch(low, high) || self.obstacles.iter().any(|o| o.may_touch(low, high))
+    }
+
+    /// The solids near one block, ready to be asked at many points inside it.
+    pub fn near(&self, block: IVec3) -> NearSolids<'_> {
+        let (low, high) = self.reach_of_block(block);
+        let near = self.obstacles.iter().filter(|o| o.may_touch(low, high));
+        let walls = self.walls.touch(low, high).then_some(&self.walls);
+        NearSolids::new(self, walls, near)
+    }
+
+    fn all(&self) -> NearSolids<'_> {
+        let present = self.obstacles.iter().filter(|o| !o.shape.pieces().is_empty());
+        NearSolids::new(self, Some(&self.walls), present)
+    }
+
+    /// Box of a block, grown by the reach.
+    fn reach_of_block(&self, block: IVec3) -> (Vec3, Vec3) {
+        let size = BLOCK_EDGE as f32 * self.cell_size;
+        let low = block.as_vec3() * size;
+        (low - Vec3::splat(self.reach), low + Vec3::splat(size + self.reach))
+    }
+}
+
+impl Obstacle {
+    /// False only if the box holds nothing of the solid.
+    fn may_touch(&self, low: Vec3, high: Vec3) -> bool {
+        let pieces = self.shape.pieces();
+        if pieces.is_empty() {
+            false
+        } else if self.inverted {
+            pieces.iter().all(|p| p.may_leave(low, high))
+        } else {
+            pieces.iter().any(|p| p.may_fill(low, high))
+        }
+    }
+}
+
+/// The closed sides of the domain.
+#[derive(Clone, Debug, PartialEq)]
+struct Walls {
+    /// Axis, position [m], and whether matter is above (+1) or below (−1).
+    planes: Vec<(usize, f32, f32)>,
+}
+
+impl Walls {
+    fn new(bounds: Option<Bounds>) -> Self {
+        let Some(bounds) = bounds else { return Self { planes: Vec::new() } };
+        let sides = (0..6).filter(|side| !bounds.open[*side]).map(|side| {
+            let axis = side / 2;
+            if side % 2 == 0 {
+                (axis, bounds.min[axis], 1.0)
+            } else {
+                (axis, bounds.max[axis], -1.0)
+            }
+        });
+        Self { planes: sides.collect() }
+    }
+
+    fn distance(&self, x: Vec3) -> f32 {
+        self.planes
+            .iter()
+            .map(|(axis, at, sign)| sign * (x[*axis] - at))
+            .fold(f32::INFINITY, f32::min)
+    }
+
+    fn touch(&self, low: Vec3, high: Vec3) -> bool {
+        self.planes.iter().any(
+            |(axis, at, sign)| if *sign > 0.0 { low[*axis] <= *at } else { high[*axis] >= *at },
+        )
+    }
+}
+
+/// A selection of solids with readers that remember their place: cheap to ask at points close
+/// together.
+#[derive(Debug)]
+pub struct NearSolids<'a> {
+    reach: f32,
+    cell_size: f32,
+    walls: Option<&'a Walls>,
+    obstacles: Vec<NearObstacle<'a>>,
+}
+
+#[derive(Debug)]
+struct NearObstacle<'a> {
+    pieces: Vec<(&'a Primitive, PrimitiveSampler<'a>)>,
+    friction: f32,
+    inverted: bool,
+}
+
+/// Who is nearest.
+#[derive(Clone, Copy)]
+enum Owner {
+    None,
+    Wall,
+    Piece(usize, usize),
+}
+
+impl<'a> NearSolids<'a> {
+    fn new(
+        solids: &Solids,
+        walls: Option<&'a Walls>,
+        obstacles: impl Iterator<Item = &'a Obstacle>,
+    ) -> Self {
+        let obstacles = obstacles.map(|o| NearObstacle {
+            pieces: o.shape.pieces().iter().map(|p| (p, p.sampler())).collect(),
+            friction: o.friction,
+            inverted: o.inverted,
+        });
+        let (reach, cell_size) = (solids.reach, solids.cell_size);
+        Self { reach, cell_size, walls, obstacles: obstacles.collect() }
+    }
+
+    /// True if there is nothing here.
+    pub fn is_empty(&self) -> bool {
+        self.walls.is_none() && self.obstacles.is_empty()
+    }
+
+    /// True if any of these solids' surfaces moves now.
+    pub fn is_moving(&self) -> bool {
+        self.obstacles.iter().any(|o| o.pieces.iter().any(|(p, _)| p.is_moving()))
+    }
+
+    /// As [`Solids::distance`].
+    #[inline]
+    pub fn distance(&mut self, x: Vec3) -> f32 {
+        let mut least = self.walls.map_or(f32::INFINITY, |w| w.distance(x));
+        for obstacle in &mut self.obstacles {
+            least = least.min(obstacle.nearest(x).0);
+        }
+        least.clamp(-self.reach, self.reach)
+    }
+
+    /// As [`Solids::normal`]: the gradient of the distance by central differences over a cell.
+    pub fn normal(&mut self, x: Vec3) -> Vec3 {
+        let h = 0.5 * self.cell_size;
+        let mut along = |axis: Vec3| self.distance(x + h * axis) - self.distance(x - h * axis);
+        Vec3::new(along(Vec3::X), along(Vec3::Y), along(Vec3::Z)).normalize_or_zero()
+    }
+
+    /// As [`Solids::velocity`].
+    pub fn velocity(&mut self, x: Vec3) -> Vec3 {
+        match self.owner(x) {
+            Owner::Piece(o, p) => self.obstacles[o].pieces[p].0.velocity(x),
+            Owner::None | Owner::Wall => Vec3::ZERO,
+        }
+    }
+
+    /// As [`Solids::friction`]. Walls have none.
+    pub fn friction(&mut self, x: Vec3) -> f32 {
+        match self.owner(x) {
+            Owner::Piece(o, _) => self.obstacles[o].friction,
+            Owner::None | Owner::Wall => 0.0,
+        }
+    }
+
+    /// The friction that holds everywhere here, if there is only one.
+    pub fn uniform_friction(&self) -> Option<f32> {
+        let mut all = self.obstacles.iter().map(|o| o.friction).chain(self.walls.map(|_| 0.0));
+        let first = all.next().unwrap_or(0.0);
+        all.all(|f| f == first).then_some(first)
+    }
+
+    fn owner(&mut self, x: Vec3) -> Owner {
+        if let (None, [only]) = (self.walls, self.obstacles.as_slice())
+            && only.pieces.len() == 1
+        {
+            return Owner::Piece(0, 0);
+        }
+        let wall = self.walls.map_or(f32::INFINITY, |w| w.distance(x));
+        let mut best = if wall.is_finite() { (wall, Owner::Wall) } else { (wall, Owner::None) };
+        for (o, obstacle) in self.obstacles.iter_mut().enumerate() {
+            let (distance, piece) = obstacle.nearest(x);
+            if distance < best.0 {
+                best = (distance, Owner::Piece(o, piece));
+            }
+        }
+        best.1
+    }
+}
+
+impl NearObstacle<'_> {
+    /// Signed distance [m] and the piece it belongs to.
+    #[inline]
+    fn nearest(&mut self, x: Vec3) -> (f32, usize) {
+        let mut best = (f32::INFINITY, 0);
+        for (n, (_, sampler)) in self.pieces.iter_mut().enumerate() {
+            let distance = sampler.distance(x);
+            if distance < best.0 {
+                best = (distance, n);
+            }
+        }
+        if self.inverted { (-best.0, best.1) } else { best }
+    }
+}

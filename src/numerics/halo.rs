@@ -1,0 +1,68 @@
+//! A block's values together with one layer of its neighbours'.
+
+use super::field::Field;
+use super::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK};
+
+/// A block with a halo of one cell, `[x + 1][y + 1][z + 1]` for the block's cell `(x, y, z)`.
+pub type HaloTile<T> = [[[T; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
+
+/// Copies block `block` of `field` and the layer around it; `outside` stands for cells of absent
+/// blocks.
+pub fn load_halo<T: Copy>(
+    grid: &BlockGrid,
+    field: &Field<T>,
+    block: usize,
+    outside: T,
+    tile: &mut HaloTile<T>,
+) {
+    let neighbours = grid.neighbours(block);
+    for (tx, plane) in tile.iter_mut().enumerate() {
+        let (bx, x) = split(tx);
+        for (ty, row) in plane.iter_mut().enumerate() {
+            let (by, y) = split(ty);
+            let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
+            let source = |bz: usize| {
+                let index = neighbours[bx * 9 + by * 3 + bz];
+                (index != NO_BLOCK).then(|| &field.blocks[index as usize].0[at..at + BLOCK_EDGE])
+            };
+            row[0] = source(0).map_or(outside, |s| s[BLOCK_EDGE - 1]);
+            match source(1) {
+                Some(own) => row[1..=BLOCK_EDGE].copy_from_slice(own),
+                None => row[1..=BLOCK_EDGE].fill(outside),
+            }
+            row[BLOCK_EDGE + 1] = source(2).map_or(outside, |s| s[0]);
+        }
+    }
+}
+
+/// Block (0 … 2) and cell of a tile coordinate.
+fn split(t: usize) -> (usize, usize) {
+    let shifted = t + BLOCK_EDGE - 1;
+    (shifted / BLOCK_EDGE, shifted % BLOCK_EDGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::IVec3;
+
+    #[test]
+    fn tile_holds_what_single_look_ups_find() {
+        let blocks = [[0, 0, 0], [1, 0, 0], [0, -1, 0], [1, 1, 1], [0, 0, -1], [-1, -1, -1]];
+        let grid = BlockGrid::from_blocks(blocks.map(IVec3::from));
+        let mut field = Field::filled(&grid, 0);
+        for (b, block) in field.blocks.iter_mut().enumerate() {
+            for (i, value) in block.0.iter_mut().enumerate() {
+                *value = (b * 512 + i) as i32;
+            }
+        }
+        let centre = grid.find(IVec3::ZERO).unwrap();
+        let mut tile = [[[0; 10]; 10]; 10];
+        load_halo(&grid, &field, centre, -7, &mut tile);
+        for (x, y, z) in (0..1000).map(|i| (i / 100, i / 10 % 10, i % 10)) {
+            let cell = IVec3::new(x, y, z) - 1;
+            let expected = field.get(&grid, cell).unwrap_or(-7);
+            assert_eq!(tile[x as usize][y as usize][z as usize], expected, "{cell}");
+        }
+    }
+}

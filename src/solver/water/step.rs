@@ -1,0 +1,278 @@
+//! One substep of water.
+
+use super::volume::{self, VolumeKeeper};
+use super::{boundary, contact::SolidContacts, projection};
+use crate::geometry::{SolidField, Solids};
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::{BLOCK_CELLS, cell_at, local_index};
+use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
+use crate::numerics::sweeping::Extrapolator;
+use crate::numerics::transfer::{Advection, FaceField, ToGrid, ToParticles};
+use crate::particles::{Particles, Sorted, Sorter};
+use crate::solver::PassSeconds;
+use glam::Vec3;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Distance [cells] that particles keep from solids.
+const CONTACT_MARGIN: f32 = 0.01;
+/// Layers of faces that velocities are extended by: half the way of the fastest particle under
+/// the largest CFL number, and the reach of interpolation.
+const EXTENSION_LAYERS: u32 = 4;
+/// A substep in which the projected velocity crosses more cells than this is taken back.
+const MOST_CELLS_A_STEP: f32 = 6.0;
+
+/// What a substep did.
+#[derive(Clone, Copy, Debug)]
+pub enum StepOutcome {
+    /// The particles were moved.
+    Done {
+        /// Highest particle speed [m/s].
+        max_speed: f32,
+        /// Active blocks.
+        blocks: usize,
+        /// How the pressure solve went.
+        pressure: SolveReport,
+    },
+    /// The step was too long for the velocity that came out; particles are as before.
+    TooLong {
+        /// Highest face velocity [m/s], possibly not finite.
+        max_speed: f32,
+    },
+}
+
+/// Moves water; owns every buffer that a step needs, so that a warm step allocates little.
+#[derive(Default)]
+pub struct WaterSolver {
+    sorter: Sorter,
+    sorted: Sorted,
+    to_grid: ToGrid,
+    velocity: FaceField,
+    before: FaceField,
+    weight: FaceField,
+    open: FaceField,
+    solid: SolidField,
+    liquid: Field<u8>,
+    valid: [Field<u8>; 3],
+    matrix: PoissonMatrix,
+    rhs: Field<f32>,
+    pressure: Field<f32>,
+    solver: PressureSolver,
+    extrapolator: Extrapolator,
+    volume: VolumeKeeper,
+}
+
+/// The constants of a substep.
+#[derive(Clone, Copy, Debug)]
+pub struct StepSettings {
+    /// Edge of a cell [m].
+    pub cell_size: f32,
+    /// Length of the substep [s].
+    pub dt: f32,
+    /// Gravity [m/s²].
+    pub gravity: Vec3,
+    /// Share of its own velocity that a particle keeps: the FLIP ratio, 0 under APIC.
+    pub keep: f32,
+}
+
+impl WaterSolver {
+    /// One substep [ZB05 §4.2]. The solids must be posed at the end of the step.
+    pub fn step(
+        &mut self,
+        particles: &mut Particles,
+        solids: &Solids,
+        settings: StepSettings,
+        seconds: &mut PassSeconds,
+    ) -> StepOutcome {
+        let mut clock = Clock::start();
+        self.sort(particles, settings.cell_size);
+        clock.lap(&mut seconds.sort);
+        self.rasterize_solids(solids, settings.cell_size);
+        clock.lap(&mut seconds.solids);
+        self.mark_liquid(particles, settings.cell_size);
+        self.transfer_to_grid(particles, settings.cell_size);
+        clock.lap(&mut seconds.to_grid);
+        self.add_gravity(settings.gravity * settings.dt);
+        let pressure = self.project();
+        clock.lap(&mut seconds.pressure);
+        let max_speed = self.max_face_speed();
+        if !(max_speed * settings.dt <= MOST_CELLS_A_STEP * settings.cell_size) {
+            return StepOutcome::TooLong { max_speed };
+        }
+        self.extend();
+        clock.lap(&mut seconds.extend);
+        self.keep_volume(particles, settings);
+        clock.lap(&mut seconds.volume);
+        let max_speed = self.transfer_to_particles(particles, solids, settings);
+        clock.lap(&mut seconds.to_particles);
+        StepOutcome::Done { max_speed, blocks: self.sorted.grid.len(), pressure }
+    }
+
+    fn sort(&mut self, particles: &mut Particles, cell_size: f32) {
+        self.sorted = self.sorter.sort(particles, cell_size);
+    }
+
+    fn rasterize_solids(&mut self, solids: &Solids, cell_size: f32) {
+        solids.rasterize(&self.sorted.grid, &mut self.solid);
+        boundary::open_fractions(&self.sorted.grid, &self.solid, cell_size, &mut self.open);
+    }
+
+    /// Marks the cells that hold a particle [ZB05 §4.2.2].
+    fn mark_liquid(&mut self, particles: &Particles, cell_size: f32) {
+        let Sorted { grid, ranges } = &self.sorted;
+        self.liquid.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
+        self.liquid.blocks.par_iter_mut().zip(ranges).for_each(|(block, range)| {
+            block.0.fill(0);
+            for position in &particles.position[range.clone()] {
+                block.0[local_index(cell_at(*position, cell_size))] = 1;
+            }
+        });
+    }
+
+    fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {
+        self.to_grid.accumulate(
+            &self.sorted.grid,
+            &self.sorted.ranges,
+            cell_size,
+            &particles.position,
+            &particles.velocity,
+            &particles.affine,
+            &mut self.velocity,
+            &mut self.weight,
+        );
+        for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
+            before.blocks.resize(velocity.blocks.len(), Block([0.0; BLOCK_CELLS]));
+            before.blocks.par_iter_mut().zip(&velocity.blocks).for_each(|(b, v)| *b = *v);
+        }
+    }
+
+    /// Accelerates every face that particles touch. `change` [m/s].
+    fn add_gravity(&mut self, change: Vec3) {
+        for axis in 0..3 {
+            if change[axis] != 0.0 {
+                let velocity = self.velocity.axes[axis].blocks.par_iter_mut();
+                velocity.for_each(|block| block.0.iter_mut().for_each(|u| *u += change[axis]));
+            }
+        }
+    }
+
+    fn project(&mut self) -> SolveReport {
+        let grid = &self.sorted.grid;
+        projection::assemble(
+            grid,
+            &self.liquid,
+            &self.open,
+            &self.velocity,
+            &self.solid,
+            &mut self.matrix,
+            &mut self.rhs,
+        );
+        self.pressure.reset(grid, 0.0);
+        let criteria = Criteria { relative_residual: 1e-4, max_iterations: 100 };
+        let report =
+            self.solver.solve(grid, &self.matrix, &self.rhs, &mut self.pressure, &criteria);
+        projection::apply_pressure(
+            grid,
+            &self.liquid,
+            &self.open,
+            &self.pressure,
+            &mut self.velocity,
+            &mut self.valid,
+        );
+        report
+    }
+
+    /// Highest velocity component on any face, infinite if any is not finite [m/s].
+    fn max_face_speed(&self) -> f32 {
+        let highest = |block: &Block<f32>| {
+            block
+                .0
+                .iter()
+                .fold(0.0f32, |m, u| if u.is_finite() { m.max(u.abs()) } else { f32::INFINITY })
+        };
+        let axis =
+            |field: &Field<f32>| field.blocks.par_iter().map(highest).reduce(|| 0.0, f32::max);
+        self.velocity.axes.iter().map(axis).fold(0.0, f32::max)
+    }
+
+    /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
+    fn extend(&mut self) {
+        for (velocity, valid) in self.velocity.axes.iter_mut().zip(&mut self.valid) {
+            self.extrapolator.extrapolate(&self.sorted.grid, velocity, valid, EXTENSION_LAYERS);
+        }
+        boundary::keep_out_of_solids(
+            &self.sorted.grid,
+            &self.solid,
+            &self.open,
+            &mut self.velocity,
+            &mut self.weight,
+        );
+    }
+
+    /// Turns `velocity` into the field that moves particles, with the displacement that keeps the
+    /// volume, and `before` into the change that particles take up.
+    fn keep_volume(&mut self, particles: &Particles, settings: StepSettings) {
+        for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
+            let blocks = before.blocks.par_iter_mut().zip(&velocity.blocks);
+            blocks.for_each(|(before, velocity)| {
+                for (b, v) in before.0.iter_mut().zip(&velocity.0) {
+                    *b = v - settings.keep * *b;
+                }
+            });
+        }
+        let Sorted { grid, ranges } = &self.sorted;
+        let StepSettings { cell_size, dt, .. } = settings;
+        self.to_grid.count(grid, ranges, cell_size, &particles.position, self.volume.count_mut());
+        self.volume.find_excess(grid, &self.liquid, &self.solid, cell_size, dt, &mut self.rhs);
+        self.pressure.reset(grid, 0.0);
+        let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
+        self.solver.solve(grid, &self.matrix, &self.rhs, &mut self.pressure, &criteria);
+        volume::add_displacement(
+            grid,
+            &self.liquid,
+            &self.open,
+            &self.pressure,
+            cell_size / dt,
+            &mut self.velocity,
+        );
+    }
+
+    fn transfer_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        solids: &Solids,
+        settings: StepSettings,
+    ) -> f32 {
+        let StepSettings { cell_size, dt, keep, .. } = settings;
+        let Sorted { grid, ranges } = &self.sorted;
+        let contacts = SolidContacts { solids, grid, margin: CONTACT_MARGIN * cell_size };
+        ToParticles {
+            position: &mut particles.position,
+            velocity: &mut particles.velocity,
+            affine: &mut particles.affine,
+        }
+        .update_and_advect(
+            grid,
+            ranges,
+            &self.velocity,
+            &self.before,
+            Advection { cell_size, dt, keep },
+            &contacts,
+        )
+    }
+}
+
+/// Times consecutive passes.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    fn lap(&mut self, seconds: &mut f64) {
+        let now = Instant::now();
+        *seconds += (now - self.0).as_secs_f64();
+        self.0 = now;
+    }
+}

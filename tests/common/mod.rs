@@ -1,0 +1,57 @@
+//! Scenes that several tests use.
+
+use foreshore::scene::*;
+use glam::Vec3;
+
+/// Water at 24 frames a second on cells of `cell_size` [m], in closed walls if given.
+pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
+    Scene {
+        name: "test".into(),
+        fps: 24.0,
+        first_frame: 1,
+        last_frame: 24,
+        seed: 5,
+        gravity: Vec3::new(0.0, -9.81, 0.0),
+        substeps: Substeps { cfl: 2.0, min: 1, max: 64 },
+        domain: Domain {
+            cell_size,
+            bounds: walls.map(|(min, max)| Bounds { min, max, open: [false; 6] }),
+        },
+        materials: vec![Material {
+            name: "water".into(),
+            kind: MaterialKind::Water(Water {
+                density: 1000.0,
+                update: UpdateScheme::Flip,
+                flip_ratio: 0.97,
+            }),
+        }],
+        emitters: Vec::new(),
+        colliders: Vec::new(),
+        output: Output {
+            particles: true,
+            surface: false,
+            surface_voxel: 0.5,
+            half: true,
+            checkpoint_interval: 1,
+        },
+    }
+}
+
+/// An emitter that fills `shape` at the first frame.
+pub fn fill(shape: Shape) -> Emitter {
+    Emitter {
+        name: "fill".into(),
+        material: 0,
+        shape,
+        mode: EmitterMode::Fill,
+        velocity: Vec3::ZERO,
+        inherit_velocity: 1.0,
+        first_frame: 1,
+        last_frame: None,
+    }
+}
+
+/// An axis-aligned box.
+pub fn cuboid(min: [f32; 3], max: [f32; 3]) -> Shape {
+    Shape::Box { min: min.into(), max: max.into() }
+}

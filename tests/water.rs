@@ -1,0 +1,149 @@
+//! Water against closed forms and invariants.
+
+mod common;
+
+use common::{cuboid, fill, water};
+use foreshore::scene::{EmitterMode, Scene, Shape, UpdateScheme};
+use foreshore::solver::{FrameReport, Silent, Simulation};
+use glam::Vec3;
+
+fn run(scene: &Scene, frames: i32) -> (Simulation, Vec<FrameReport>) {
+    let mut simulation = Simulation::new(scene).unwrap();
+    let reports = (0..frames).map(|_| simulation.advance_frame(&mut Silent).unwrap()).collect();
+    (simulation, reports)
+}
+
+fn centre(simulation: &Simulation) -> Vec3 {
+    let positions = &simulation.particles().position;
+    let sum = positions.iter().fold(glam::DVec3::ZERO, |s, p| s + p.as_dvec3());
+    (sum / positions.len() as f64).as_vec3()
+}
+
+/// Kinetic energy per mass [m²/s²].
+fn kinetic(simulation: &Simulation) -> f64 {
+    let velocities = &simulation.particles().velocity;
+    velocities.iter().map(|v| 0.5 * f64::from(v.length_squared())).sum::<f64>()
+        / velocities.len() as f64
+}
+
+fn set_scheme(scene: &mut Scene, update: UpdateScheme, flip_ratio: f32) {
+    let foreshore::scene::MaterialKind::Water(water) = &mut scene.materials[0].kind;
+    (water.update, water.flip_ratio) = (update, flip_ratio);
+}
+
+#[test]
+fn a_falling_ball_follows_the_parabola() {
+    let mut scene = water(0.05, None);
+    scene.emitters.push(fill(Shape::Sphere { center: Vec3::new(0.3, 5.0, -0.2), radius: 0.3 }));
+    scene.emitters[0].velocity = Vec3::new(1.0, 2.0, 0.5);
+    let (before, _) = run(&scene, 0);
+    let (after, _) = run(&scene, 12);
+    let t = 0.5f32;
+    let expected = centre(&before) + Vec3::new(1.0, 2.0, 0.5) * t - Vec3::Y * 0.5 * 9.81 * t * t;
+    // Velocities change at the start of a substep, which is first order in its length.
+    let error = centre(&after) - expected;
+    assert!(error.x.abs() < 1e-3 && error.z.abs() < 1e-3, "{error}");
+    assert!(error.y.abs() < 0.5 * 9.81 * t / 24.0, "{error}");
+    let speed = after.particles().velocity[0];
+    assert!((speed - Vec3::new(1.0, 2.0 - 9.81 * t, 0.5)).length() < 1e-2, "{speed}");
+}
+
+#[test]
+fn momentum_is_kept_in_free_flight() {
+    let mut scene = water(0.05, None);
+    scene.gravity = Vec3::ZERO;
+    scene.emitters.push(fill(cuboid([-0.3, -0.3, -0.3], [0.3, 0.3, 0.0])));
+    scene.emitters.push(fill(cuboid([-0.3, -0.3, 0.0], [0.3, 0.3, 0.3])));
+    scene.emitters[0].velocity = Vec3::new(0.5, 0.0, 0.2);
+    scene.emitters[1].velocity = Vec3::new(-0.25, 0.5, -0.2);
+    for (update, ratio) in
+        [(UpdateScheme::Flip, 1.0), (UpdateScheme::Flip, 0.0), (UpdateScheme::Apic, 0.0)]
+    {
+        set_scheme(&mut scene, update, ratio);
+        let momentum = |s: &Simulation| -> glam::DVec3 {
+            s.particles().velocity.iter().map(|v| v.as_dvec3()).sum()
+        };
+        let before = momentum(&run(&scene, 0).0);
+        let (after, _) = run(&scene, 6);
+        let lost = (momentum(&after) - before).length() / before.length();
+        assert!(lost < 0.01, "{update:?} {ratio}: {lost}");
+    }
+}
+
+#[test]
+fn still_water_stays_still() {
+    let mut scene = water(1.0 / 24.0, Some((Vec3::ZERO, Vec3::ONE)));
+    scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [1.0, 0.5, 1.0])));
+    let (start, _) = run(&scene, 0);
+    let (end, reports) = run(&scene, 72);
+    let drop = (centre(&end).y - centre(&start).y) / centre(&start).y;
+    assert!(drop.abs() < 0.01, "centre of mass moved by {:.2} %", 100.0 * drop);
+    let potential = 9.81 * f64::from(centre(&start).y);
+    assert!(kinetic(&end) < 1e-4 * potential, "kinetic energy {} m²/s²", kinetic(&end));
+    assert!(reports.iter().all(|r| r.pressure_residual <= 1e-4));
+}
+
+#[test]
+fn nobody_leaves_a_closed_tank_and_energy_only_falls() {
+    let (low, high) = (Vec3::new(-1.0, 0.0, -0.25), Vec3::new(1.0, 1.0, 0.25));
+    let mut scene = water(1.0 / 24.0, Some((low, high)));
+    scene.emitters.push(fill(cuboid([-1.0, 0.0, -0.25], [-0.5, 0.8, 0.25])));
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let count = simulation.particles().len();
+    let energy = |s: &Simulation| kinetic(s) + 9.81 * f64::from(centre(s).y);
+    let mut last = energy(&simulation);
+    for _ in 0..48 {
+        simulation.advance_frame(&mut Silent).unwrap();
+        let now = energy(&simulation);
+        assert!(now < last * 1.02, "energy rose from {last} to {now}");
+        last = now;
+        let inside = |p: &Vec3| p.cmpge(low).all() && p.cmple(high).all();
+        assert!(simulation.particles().position.iter().all(inside));
+    }
+    assert_eq!(simulation.particles().len(), count);
+}
+
+#[test]
+fn a_tap_makes_particles_with_lasting_ids() {
+    let mut scene = water(0.05, Some((Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, 1.5, 0.5))));
+    scene.emitters.push(fill(Shape::Sphere { center: Vec3::new(0.0, 1.2, 0.0), radius: 0.1 }));
+    scene.emitters[0].mode = EmitterMode::Flow;
+    scene.emitters[0].velocity = Vec3::new(0.0, -1.0, 0.0);
+    scene.emitters[0].last_frame = Some(12);
+    let (simulation, reports) = run(&scene, 24);
+    assert!(reports[1..10].iter().all(|r| r.emitted > 0));
+    assert!(reports[12..].iter().all(|r| r.emitted == 0));
+    let mut ids = simulation.particles().id.clone();
+    ids.sort_unstable();
+    assert!(ids.iter().enumerate().all(|(i, id)| *id == i as u64));
+}
+
+#[test]
+fn open_sides_let_water_out_and_say_so() {
+    let mut scene = water(0.05, Some((Vec3::ZERO, Vec3::ONE)));
+    scene.domain.bounds.as_mut().unwrap().open = [false, true, false, false, false, false];
+    scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [1.0, 0.4, 1.0])));
+    let (simulation, reports) = run(&scene, 24);
+    let removed: u64 = reports.iter().map(|r| r.removed).sum();
+    assert!(removed > 0);
+    assert_eq!(simulation.particles().len() as u64 + removed, simulation.state().emitted);
+    assert!(simulation.particles().position.iter().all(|p| p.x <= 1.0));
+}
+
+#[test]
+fn threads_do_not_change_a_bit_and_resuming_does_not_either() {
+    let mut scene = water(0.04, Some((Vec3::ZERO, Vec3::new(1.0, 1.0, 0.5))));
+    scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [0.4, 0.6, 0.5])));
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run(&scene, 8).0.state().clone())
+    };
+    let whole = on(1);
+    assert!(whole == on(2), "two threads gave other bits than one");
+    let (half, _) = run(&scene, 4);
+    let mut resumed = Simulation::resume(&scene, half.state().clone()).unwrap();
+    for _ in 0..4 {
+        resumed.advance_frame(&mut Silent).unwrap();
+    }
+    assert!(*resumed.state() == whole, "a resumed run gave other bits");
+}
