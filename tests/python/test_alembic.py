@@ -406,24 +406,23 @@ print(json.dumps([seen(frame) for frame in range(1, 5)]))
 
 
 def test_we_see_blenders_scene_as_blender_does(blender, tool, tmp_path):
-    path = tmp_path / "scene.abc"
-    seen = blender.run_json(EXPORT, path)
-    paths = {
-        "Paddle": "/Pivot/Paddle/Paddle_001",
-        "Suzanne": "/Pivot/Paddle/Suzanne/Suzanne_001",
-        "Blob": "/Blob/Blob_001",
-    }
+    archive = tmp_path / "scene.abc"
+    seen = blender.run_json(EXPORT, archive)
     for frame, expected in zip(FRAMES, seen):
-        objects = tool.dump(path, frame)["objects"]
-        for name in paths:
-            meshes = [key for key, value in objects.items() if f"/{name}/" in key and "mesh" in value]
-            (own,) = [key for key in meshes if key.split("/")[-2] == name]
-            mesh = objects[own]["mesh"]
+        objects = tool.dump(archive, frame)["objects"]
+        for name in ("Paddle", "Suzanne", "Blob"):
+            # Blender puts each mesh below a transform with the object's name.
+            (mesh,) = [
+                value["mesh"]
+                for path, value in objects.items()
+                if "mesh" in value and path.split("/")[-2] == name
+            ]
             wanted = [to_y_up(p) for p in expected[name]["world_positions"]]
             assert_close(mesh["world_positions"], wanted, 1e-6)
             assert mesh["face_counts"] == [len(face) for face in expected[name]["faces"]]
             assert_faces_are_reversed(expected[name]["faces"], mesh)
         assert objects["/Pivot"]["visible"]
     assert len(seen[0]["Suzanne"]["world_positions"]) == 507
-    variance = {key.split("/")[-2]: value["mesh"]["variance"] for key, value in objects.items() if "mesh" in value}
+    meshes = {path: value["mesh"] for path, value in objects.items() if "mesh" in value}
+    variance = {path.split("/")[-2]: mesh["variance"] for path, mesh in meshes.items()}
     assert variance == {"Paddle": "Constant", "Suzanne": "Constant", "Blob": "Homogeneous"}

@@ -22,7 +22,7 @@ pub enum Error {
     /// The operating system failed to deliver bytes.
     #[error("reading {bytes} bytes at offset {offset} failed: {source}")]
     Read {
-        /// File offset [bytes].
+        /// File offset (bytes).
         offset: u64,
         /// Number of bytes asked for.
         bytes: u64,
@@ -32,7 +32,7 @@ pub enum Error {
     /// The operating system failed to take bytes (a full disk, most often).
     #[error("writing at offset {offset} failed: {source}")]
     Write {
-        /// File offset [bytes].
+        /// File offset (bytes).
         offset: u64,
         /// The system's reason.
         source: io::Error,
@@ -65,7 +65,7 @@ pub enum Error {
     /// The bytes contradict the format: the file is damaged or truncated.
     #[error("damaged archive at offset {offset}: {what}")]
     Corrupt {
-        /// File offset of the structure that does not fit [bytes].
+        /// File offset of the structure that does not fit (bytes).
         offset: u64,
         /// What does not fit.
         what: String,

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 /// Marks acyclic sampling in the file: the period no cycle can have.
 pub(crate) const ACYCLIC_PERIOD: f64 = f64::MAX / 32.0;
 
-/// Times closer than this count as equal [s]; the same tolerance as the C++ library's, so both
+/// Times closer than this count as equal (s); the same tolerance as the C++ library's, so both
 /// choose the same sample.
 const TOLERANCE: f64 = 1e-5;
 
@@ -14,19 +14,19 @@ const TOLERANCE: f64 = 1e-5;
 pub enum TimeSampling {
     /// Sample `i` lies at `start + i · step`.
     Uniform {
-        /// Time of sample 0 [s].
+        /// Time of sample 0 (s).
         start: f64,
-        /// Time between samples [s], > 0.
+        /// Time between samples (s), > 0.
         step: f64,
     },
     /// A pattern of times that repeats, as cameras with several shutter samples write.
     Cyclic {
-        /// Times of the first cycle, increasing [s].
+        /// Times of the first cycle, increasing (s).
         times: Vec<f64>,
-        /// Length of a cycle [s].
+        /// Length of a cycle (s).
         period: f64,
     },
-    /// One time per sample, increasing [s].
+    /// One time per sample, increasing (s).
     Acyclic(Vec<f64>),
 }
 
@@ -39,9 +39,9 @@ pub struct Bracket {
     pub ceil: u32,
     /// Weight of `ceil`, in 0..1; 0 where both are the same sample.
     pub weight: f64,
-    /// Time of the floor sample [s].
+    /// Time of the floor sample (s).
     pub floor_time: f64,
-    /// Time of the ceil sample [s].
+    /// Time of the ceil sample (s).
     pub ceil_time: f64,
 }
 
@@ -92,7 +92,7 @@ impl TimeSampling {
         Ok(())
     }
 
-    /// Time of sample `index` [s]; `None` beyond the last time of an acyclic sampling.
+    /// Time of sample `index` (s); `None` beyond the last time of an acyclic sampling.
     pub fn time(&self, index: u32) -> Option<f64> {
         match self {
             Self::Uniform { start, step } => Some(start + step * f64::from(index)),
@@ -104,7 +104,7 @@ impl TimeSampling {
         }
     }
 
-    /// The samples around `time` [s] among the first `samples` samples. Times before the first
+    /// The samples around `time` (s) among the first `samples` samples. Times before the first
     /// or after the last sample get that sample. `None` if `samples` is 0.
     pub fn bracket(&self, time: f64, samples: u32) -> Option<Bracket> {
         let last = self.usable(samples)?.checked_sub(1)?;
@@ -136,12 +136,12 @@ impl TimeSampling {
         Some(Bracket { floor: low, ceil: high, weight, floor_time: t0, ceil_time: t1 })
     }
 
-    /// The last sample at or before `time` (in seconds) among the first `samples`.
+    /// The last sample at or before `time` (s) among the first `samples`.
     pub fn floor(&self, time: f64, samples: u32) -> Option<u32> {
         self.bracket(time, samples).map(|bracket| bracket.floor)
     }
 
-    /// The first sample at or after `time` (in seconds) among the first `samples`.
+    /// The first sample at or after `time` (s) among the first `samples`.
     pub fn ceil(&self, time: f64, samples: u32) -> Option<u32> {
         self.bracket(time, samples).map(|bracket| bracket.ceil)
     }

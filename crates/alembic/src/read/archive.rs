@@ -147,7 +147,7 @@ impl Archive {
         self.inner.times.iter().map(Arc::as_ref)
     }
 
-    /// First and last time of any animated sample [s]; `None` for a static archive.
+    /// First and last time of any animated sample (s); `None` for a static archive.
     pub fn time_range(&self) -> Option<(f64, f64)> {
         let ranges = self.inner.times.iter().zip(&self.inner.max_samples).skip(1);
         ranges

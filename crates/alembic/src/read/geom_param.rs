@@ -90,7 +90,7 @@ impl GeomParam {
         &self.values
     }
 
-    /// The components of all values at the last sample not after `time` [s], indices resolved;
+    /// The components of all values at the last sample not after `time` (s), indices resolved;
     /// empty if there are no samples.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::time::TimeSampling;
 /// Points at one sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointsSample {
-    /// Time of the sample [s].
+    /// Time of the sample (s).
     pub time: f64,
     /// Positions, in the object's own space.
     pub positions: Vec<[f32; 3]>,
@@ -74,7 +74,7 @@ impl PointsReader {
         self.positions.time_sampling()
     }
 
-    /// Number of points at the last sample not after `time` [s], without reading them.
+    /// Number of points at the last sample not after `time` (s), without reading them.
     ///
     /// # Errors
     /// [`Error::Corrupt`], [`Error::Read`].
@@ -85,7 +85,7 @@ impl PointsReader {
         }
     }
 
-    /// The last sample not after `time` [s] (the first, before the start). Points come and go, so
+    /// The last sample not after `time` (s) (the first, before the start). Points come and go, so
     /// nothing is interpolated; move them by their velocities where a time in between is needed.
     ///
     /// # Errors

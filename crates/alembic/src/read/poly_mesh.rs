@@ -146,7 +146,7 @@ impl PolyMeshReader {
         }
     }
 
-    /// The faces at `time` [s]; read once where they never change. They are not checked against
+    /// The faces at `time` (s); read once where they never change. They are not checked against
     /// the positions, as [`PolyMeshReader::sample`] does.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl PolyMeshReader {
         Ok(Arc::clone(self.constant_topology.get_or_init(|| topology)))
     }
 
-    /// The mesh at `time` [s]. Between samples with the same faces, positions are interpolated
+    /// The mesh at `time` (s). Between samples with the same faces, positions are interpolated
     /// linearly; where faces change, the sample before is moved by its velocities if it has some.
     /// Before the first and after the last sample, that sample is returned.
     ///

@@ -19,15 +19,15 @@ pub enum XformOpKind {
     Scale,
     /// Offset along x, y, z.
     Translate,
-    /// Axis x, y, z and angle [degrees].
+    /// Axis x, y, z and angle (degrees).
     Rotate,
     /// Sixteen numbers, row by row.
     Matrix,
-    /// Angle about x [degrees].
+    /// Angle about x (degrees).
     RotateX,
-    /// Angle about y [degrees].
+    /// Angle about y (degrees).
     RotateY,
-    /// Angle about z [degrees].
+    /// Angle about z (degrees).
     RotateZ,
 }
 
@@ -184,7 +184,7 @@ impl XformReader {
             .collect())
     }
 
-    /// The local matrix at `time` [s], interpolated between samples: angles and offsets change
+    /// The local matrix at `time` (s), interpolated between samples: angles and offsets change
     /// linearly; matrices as [`matrix::interpolate`] says.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ impl XformReader {
         Ok(result)
     }
 
-    /// Whether the transforms above apply at `time` [s]; they do unless the file says otherwise.
+    /// Whether the transforms above apply at `time` (s); they do unless the file says otherwise.
     ///
     /// # Errors
     /// [`Error::Corrupt`], [`Error::Read`].
@@ -246,7 +246,7 @@ impl XformReader {
 }
 
 impl Object {
-    /// The matrix that takes this object's own space to world space at `time` [s]: the product of
+    /// The matrix that takes this object's own space to world space at `time` (s): the product of
     /// its transform and of those above, up to the first that does not inherit.
     ///
     /// # Errors
@@ -282,7 +282,7 @@ impl Object {
         Ok(true)
     }
 
-    /// Whether the object is shown at `time` [s]: its own `visible` property, or that of the
+    /// Whether the object is shown at `time` (s): its own `visible` property, or that of the
     /// nearest object above that states one; visible where nobody does.
     ///
     /// # Errors

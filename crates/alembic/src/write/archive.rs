@@ -16,7 +16,7 @@ use crate::write::finish;
 use crate::write::sink::{EMPTY_BLOCK, Sink};
 
 /// Samples of this many bytes together are digested on a thread of their own while the one before
-/// is written [bytes].
+/// is written (bytes).
 const PIPELINE_SIZE: usize = 1 << 20;
 
 /// Handle of an object being written.
