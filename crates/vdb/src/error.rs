@@ -28,9 +28,9 @@ pub enum WriteError {
     Misaligned {
         /// Name of the grid.
         grid: String,
-        /// The origin [voxels].
+        /// The origin (voxels).
         origin: [i32; 3],
-        /// Edge of the leaf or tile [voxels].
+        /// Edge of the leaf or tile (voxels).
         edge: i32,
     },
     /// Two leaves or tiles cover the same space.
@@ -43,7 +43,7 @@ pub enum WriteError {
         grid: String,
         /// Lowest voxel of the region.
         origin: [i32; 3],
-        /// Edge of the region [voxels].
+        /// Edge of the region (voxels).
         edge: i32,
     },
     /// A level set's background must be positive: half the width of its narrow band.
@@ -185,7 +185,7 @@ pub enum ReadError {
     TooLarge {
         /// Name of the grid.
         grid: String,
-        /// The limit [bytes].
+        /// The limit (bytes).
         limit: u64,
     },
 }

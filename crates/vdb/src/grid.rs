@@ -84,7 +84,7 @@ pub enum TileSize {
 }
 
 impl TileSize {
-    /// Edge [voxels].
+    /// Edge (voxels).
     pub fn edge(self) -> i32 {
         match self {
             Self::Leaf => 8,

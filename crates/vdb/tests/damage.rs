@@ -170,6 +170,7 @@ fn instances_share_a_tree_and_miss_it_when_it_is_gone() {
     let file = instance("surface");
     let mut reader = Reader::from_bytes(&file).unwrap();
     assert_eq!(reader.grids()[1].instance_of.as_deref(), Some("surface"));
+    assert_eq!(reader.grids()[1].active_voxels, Some(grid.active_voxels()));
     let twin = reader.read_as::<f32>("twin").unwrap();
     assert_eq!((twin.background, twin.metadata["which"].clone()), (3.0, 2.into()));
     assert_eq!(twin.values.len(), grid.values.len());

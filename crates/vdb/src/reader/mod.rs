@@ -20,7 +20,7 @@ use tree::{Budget, LocatedTree};
 
 pub use header::GridInfo;
 
-/// Memory that any grid may take, whatever the size of the file [bytes].
+/// Memory that any grid may take, whatever the size of the file, in bytes.
 const LEAST_MEMORY_LIMIT: u64 = 1 << 30;
 /// Memory that a grid may take for each byte of the file. Empty leaves, the extreme of files in use,
 /// reach a sixteenfold.
@@ -138,7 +138,19 @@ impl<R: Read + Seek> Reader<R> {
         } else {
             reader.list_streamed_grids()?;
         }
+        reader.tell_instances_their_extent();
         Ok(reader)
+    }
+
+    /// Writers note the extent of a tree only with the grid that holds it.
+    fn tell_instances_their_extent(&mut self) {
+        for index in 0..self.grids.len() {
+            if let Ok(owner) = self.tree_owner(index) {
+                let GridInfo { bounding_box, active_voxels, .. } = self.grids[owner];
+                self.grids[index].bounding_box = bounding_box;
+                self.grids[index].active_voxels = active_voxels;
+            }
+        }
     }
 
     /// Follows the chain of descriptors.
@@ -187,7 +199,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(())
     }
 
-    /// Sets the memory that reading a grid may take [bytes]. The default is 64 bytes for each byte
+    /// Sets how many bytes of memory reading a grid may take. The default is 64 for each byte
     /// of the file, and 1 GiB at least.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;
