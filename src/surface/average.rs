@@ -183,7 +183,8 @@ impl Sums {
         for lane in 0..8 {
             let z = (particle.z - lane as i32) as f32 + particle.offset.z;
             let squared = xy_squared + z * z;
-            let t = (1.0 - squared * inverse_neighbourhood_squared).max(0.0);
+            let t = 1.0 - squared * inverse_neighbourhood_squared;
+            let t = if t > 0.0 { t } else { 0.0 };
             let k = t * t * t;
             self.weight[lane] += k;
             self.offset[0][lane] += k * x;
@@ -192,7 +193,8 @@ impl Sums {
             self.velocity[0][lane] += k * particle.velocity.x;
             self.velocity[1][lane] += k * particle.velocity.y;
             self.velocity[2][lane] += k * particle.velocity.z;
-            self.nearest_squared[lane] = self.nearest_squared[lane].min(squared);
+            let nearest = &mut self.nearest_squared[lane];
+            *nearest = if squared < *nearest { squared } else { *nearest };
         }
     }
 

@@ -164,8 +164,8 @@ fn row_starts(keys: &[u64], blocks: usize) -> Vec<[u32; ROWS + 1]> {
             let first = keys.partition_point(|k| row_of(*k) < block * ROWS);
             let mut starts = [first as u32; ROWS + 1];
             let mut at = first;
-            for row in 0..ROWS {
-                starts[row] = at as u32;
+            for (row, start) in starts.iter_mut().take(ROWS).enumerate() {
+                *start = at as u32;
                 while at < keys.len() && row_of(keys[at]) == block * ROWS + row {
                     at += 1;
                 }

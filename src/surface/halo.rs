@@ -62,8 +62,8 @@ impl Tile {
         }
         for x in 0..EDGE {
             for y in 0..EDGE {
-                // Tile voxel t is voxel (t + 7) mod 8 of neighbour (t + 7) / 8 along its axis.
-                let column = ((x + 7) / 8 * 3 + (y + 7) / 8) * 3;
+                // Tile voxel t is voxel (t + 7) mod 8 of neighbour ⌈t / 8⌉ along its axis.
+                let column = (x.div_ceil(8) * 3 + y.div_ceil(8)) * 3;
                 let row = ((x + 7) % 8 * 8 + (y + 7) % 8) * 8;
                 let target = &mut self.0[(x * EDGE + y) * EDGE..][..EDGE];
                 target[0] = sources[column].map_or_else(|v| v, |s| s[row + 7]);
