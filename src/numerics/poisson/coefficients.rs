@@ -1,8 +1,9 @@
 //! The operator of one block, laid out for the kernels, and its coarsening.
 
 use super::matrix::PoissonMatrix;
-use super::tile::{Rows, Tile, rows};
+use super::tile::{Rows, Tile, lanes, rows};
 use crate::numerics::grid::BlockGrid;
+use wide::f32x8;
 
 /// A surplus of the diagonal below this fraction of it is rounding, not a prescribed value.
 const NEGLIGIBLE_EXCESS: f32 = 4.0e-6;
@@ -10,7 +11,13 @@ const NEGLIGIBLE_EXCESS: f32 = 4.0e-6;
 /// Whether a diagonal marks an unknown; what has no finite reciprocal does not.
 #[inline(always)]
 fn is_unknown(diagonal: f32) -> bool {
-    diagonal >= f32::MIN_POSITIVE
+    diagonal > f32::MIN_POSITIVE
+}
+
+/// [`is_unknown`] per lane, as a mask.
+#[inline(always)]
+fn unknown_lanes(diagonal: f32x8) -> f32x8 {
+    diagonal.simd_gt(f32x8::splat(f32::MIN_POSITIVE))
 }
 
 /// Coefficients of one block. Couplings include those across the upper faces of the block, so that
@@ -69,22 +76,23 @@ impl Coefficients {
 
     fn drop_couplings_to_knowns(&mut self, diagonal: &Tile) {
         let d = diagonal.values();
-        let keep = |w: &mut f32, a: f32, b: f32| {
-            *w = if is_unknown(a) && is_unknown(b) { *w } else { 0.0 }
+        let both = |a: &[f32; 10], at_a: usize, b: &[f32; 10], at_b: usize| {
+            unknown_lanes(lanes(a, at_a)) & unknown_lanes(lanes(b, at_b))
         };
         for i in 0..9 {
             for j in 0..8 {
-                for k in 0..8 {
-                    keep(&mut self.x[i][j][k], d[i][j + 1][k + 1], d[i + 1][j + 1][k + 1]);
-                    keep(&mut self.y[j][i][k], d[j + 1][i][k + 1], d[j + 1][i + 1][k + 1]);
-                }
+                let keep = both(&d[i][j + 1], 1, &d[i + 1][j + 1], 1);
+                self.x[i][j] = (f32x8::new(self.x[i][j]) & keep).to_array();
+                let keep = both(&d[j + 1][i], 1, &d[j + 1][i + 1], 1);
+                self.y[j][i] = (f32x8::new(self.y[j][i]) & keep).to_array();
             }
         }
         for i in 0..8 {
             for j in 0..8 {
-                for k in 0..9 {
-                    keep(&mut self.z[i][j][k], d[i + 1][j + 1][k], d[i + 1][j + 1][k + 1]);
-                }
+                let (row, z) = (&d[i + 1][j + 1], &mut self.z[i][j]);
+                let kept = lanes(z, 0) & both(row, 0, row, 1);
+                z[..8].copy_from_slice(&kept.to_array());
+                z[8] = if is_unknown(row[8]) && is_unknown(row[9]) { z[8] } else { 0.0 };
             }
         }
     }
@@ -124,11 +132,10 @@ impl Coefficients {
     /// Σ w of each cell of one row.
     #[inline(always)]
     fn coupling_sums(&self, x: usize, y: usize) -> [f32; 8] {
-        std::array::from_fn(|z| {
-            (self.x[x][y][z] + self.x[x + 1][y][z])
-                + (self.y[x][y][z] + self.y[x][y + 1][z])
-                + (self.z[x][y][z] + self.z[x][y][z + 1])
-        })
+        let sum = (f32x8::new(self.x[x][y]) + f32x8::new(self.x[x + 1][y]))
+            + (f32x8::new(self.y[x][y]) + f32x8::new(self.y[x][y + 1]))
+            + (lanes(&self.z[x][y], 0) + lanes(&self.z[x][y], 1));
+        sum.to_array()
     }
 
     /// Builds a coarse block from its up to eight fine ones, in the order of octants (x most

@@ -3,9 +3,11 @@
 
 use super::coefficients::Coefficients;
 use super::level::{BLOCKS_PER_TASK, Coloured, Level};
+use super::tile::lanes;
 use crate::numerics::field::Block;
 use crate::numerics::grid::BLOCK_CELLS;
 use rayon::prelude::*;
+use wide::f32x8;
 
 /// One bit per cell: a word per x, in it bit `8 y + z`.
 type Mask = [u64; 8];
@@ -254,7 +256,7 @@ fn bits(values: &[f32]) -> u64 {
 
 #[inline(always)]
 fn row_bits(row: &[f32]) -> u64 {
-    row.iter().enumerate().map(|(z, v)| u64::from(*v > 0.0) << z).sum()
+    u64::from(lanes(row, 0).simd_gt(f32x8::ZERO).to_bitmask())
 }
 
 /// Grows `component` through open faces until nothing changes. Each mask of faces has a bit where

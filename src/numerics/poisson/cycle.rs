@@ -5,9 +5,10 @@ use super::level::{BLOCKS_PER_TASK, Coloured, Level, colour_of_octant, split};
 use super::tile::{Rows, Tile, rows, rows_mut, sum_lanes};
 use crate::numerics::field::Block;
 use rayon::prelude::*;
+use wide::f32x8;
 
 /// Red–black sweeps inside a block each time it is visited.
-const SWEEPS: usize = 1;
+const SWEEPS: usize = 2;
 
 /// Sets the solution of the first level to an approximate solution for its right-hand side, from
 /// zero. `products` receives `rhs · solution` per block of the first level.
@@ -179,11 +180,9 @@ fn multiply_by_rhs(level: &Level, products: &mut Coloured<f64>) {
 /// `a · b`, eight lanes in single precision and their sum in double precision.
 #[inline(always)]
 pub(super) fn dot(a: &Block<f32>, b: &Block<f32>) -> f64 {
-    let mut lanes = [0.0f32; 8];
+    let mut sum = f32x8::ZERO;
     for (a, b) in rows(a).as_flattened().iter().zip(rows(b).as_flattened()) {
-        for z in 0..8 {
-            lanes[z] += a[z] * b[z];
-        }
+        sum += f32x8::new(*a) * f32x8::new(*b);
     }
-    sum_lanes(lanes)
+    sum_lanes(sum)
 }

@@ -11,6 +11,7 @@ use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use glam::IVec3;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use wide::f32x8;
 
 /// More levels than any grid with 32-bit coordinates can have.
 const MOST_LEVELS: usize = 32;
@@ -98,6 +99,24 @@ impl PressureSolver {
             self.write_solution(x);
             report
         })
+    }
+
+    /// Applies the multigrid cycle once, from zero: the approximate inverse that [`Self::solve`]
+    /// builds on, a linear, symmetric and positive definite map from `rhs` to `x`.
+    pub fn precondition(
+        &mut self,
+        grid: &BlockGrid,
+        matrix: &PoissonMatrix,
+        rhs: &Field<f32>,
+        x: &mut Field<f32>,
+    ) {
+        rayon::scope(|_| {
+            self.build_hierarchy(grid, matrix);
+            self.read_rhs(rhs);
+            cycle(&mut self.levels[..self.depth], &mut self.bottom, &mut self.partial);
+            std::mem::swap(&mut self.x, &mut self.levels[0].solution);
+            self.write_solution(x);
+        });
     }
 
     /// Numbers of blocks and unknowns of each level of the last solve, finest first.
@@ -245,7 +264,7 @@ impl PressureSolver {
                         let residual = rows_mut(residual);
                         for x in 0..8 {
                             for y in 0..8 {
-                                let image = tile.apply(c, x, y);
+                                let image = tile.apply(c, x, y).to_array();
                                 for z in 0..8 {
                                     residual[x][y][z] -= image[z];
                                 }
@@ -303,15 +322,15 @@ impl PressureSolver {
                 .for_each(|(x, r, partial, p, q)| {
                     let (x, r) = (rows_mut(x).as_flattened_mut(), rows_mut(r).as_flattened_mut());
                     let (p, q) = (rows(p).as_flattened(), rows(q).as_flattened());
-                    let mut lanes = [0.0f32; 8];
+                    let mut squares = f32x8::ZERO;
                     for i in 0..BLOCK_CELLS / 8 {
-                        for z in 0..8 {
-                            x[i][z] += alpha * p[i][z];
-                            r[i][z] -= alpha * q[i][z];
-                            lanes[z] += r[i][z] * r[i][z];
-                        }
+                        x[i] =
+                            (f32x8::new(x[i]) + f32x8::splat(alpha) * f32x8::new(p[i])).to_array();
+                        let residual = f32x8::new(r[i]) - f32x8::splat(alpha) * f32x8::new(q[i]);
+                        r[i] = residual.to_array();
+                        squares += residual * residual;
                     }
-                    *partial = sum_lanes(lanes);
+                    *partial = sum_lanes(squares);
                 });
         }
         total(&self.partial)
@@ -347,14 +366,13 @@ fn apply_and_multiply(
     image: &mut Block<f32>,
 ) -> f64 {
     let image = rows_mut(image);
-    let mut lanes = [0.0f32; 8];
+    let mut product = f32x8::ZERO;
     for x in 0..8 {
         for y in 0..8 {
-            image[x][y] = tile.apply(c, x, y);
-            for (z, lane) in lanes.iter_mut().enumerate() {
-                *lane += image[x][y][z] * tile.row(x, y)[z];
-            }
+            let row = tile.apply(c, x, y);
+            product += row * tile.row(x, y);
+            image[x][y] = row.to_array();
         }
     }
-    sum_lanes(lanes)
+    sum_lanes(product)
 }

@@ -3,12 +3,22 @@
 use super::coefficients::Coefficients;
 use crate::numerics::field::Block;
 use crate::numerics::grid::BLOCK_CELLS;
+use wide::f32x8;
 
 /// A block's 512 values as `[x][y][z]`.
 pub(super) type Rows = [[[f32; 8]; 8]; 8];
 
 /// What stands in for a neighbour that does not exist.
 static ABSENT: Block<f32> = Block([0.0; BLOCK_CELLS]);
+
+/// Lanes with even and with odd number, as masks.
+static EVERY_OTHER: [f32x8; 2] = {
+    let (no, yes) = (0.0, f32::from_bits(u32::MAX));
+    [
+        f32x8::new([yes, no, yes, no, yes, no, yes, no]),
+        f32x8::new([no, yes, no, yes, no, yes, no, yes]),
+    ]
+};
 
 /// The values of `block` as rows along z.
 #[inline(always)]
@@ -22,10 +32,18 @@ pub(super) fn rows_mut(block: &mut Block<f32>) -> &mut Rows {
     bytemuck::cast_mut(&mut block.0)
 }
 
+/// Eight values of a row from position `first` on.
+#[inline(always)]
+pub(super) fn lanes(row: &[f32], first: usize) -> f32x8 {
+    let mut values = [0.0; 8];
+    values.copy_from_slice(&row[first..first + 8]);
+    f32x8::new(values)
+}
+
 /// The sum of eight lanes in double precision.
 #[inline(always)]
-pub(super) fn sum_lanes(lanes: [f32; 8]) -> f64 {
-    lanes.iter().map(|v| f64::from(*v)).sum()
+pub(super) fn sum_lanes(lanes: f32x8) -> f64 {
+    lanes.to_array().iter().map(|v| f64::from(*v)).sum()
 }
 
 /// A block with a halo of one cell. The edges and corners of the halo are never read.
@@ -39,23 +57,24 @@ impl Tile {
     /// other colour.
     #[inline]
     pub(super) fn load(&mut self, own: &Block<f32>, others: &[Block<f32>], around: &[u32; 6]) {
-        let own = rows(own);
+        self.set(rows(own));
+        self.load_halo(others, around);
+    }
+
+    /// Sets the block's own values and leaves the halo alone.
+    #[inline(always)]
+    fn set(&mut self, own: &Rows) {
         for x in 0..8 {
             for y in 0..8 {
                 self.0[x + 1][y + 1][1..9].copy_from_slice(&own[x][y]);
             }
         }
-        self.load_halo(others, around);
     }
 
     /// Sets the block's own values to zero and copies the faces around it.
     #[inline]
     pub(super) fn load_halo_around_zero(&mut self, others: &[Block<f32>], around: &[u32; 6]) {
-        for x in 1..9 {
-            for y in 1..9 {
-                self.0[x][y][1..9].fill(0.0);
-            }
-        }
+        self.set(&[[[0.0; 8]; 8]; 8]);
         self.load_halo(others, around);
     }
 
@@ -109,24 +128,20 @@ impl Tile {
 
     /// One row of the block.
     #[inline(always)]
-    pub(super) fn row(&self, x: usize, y: usize) -> &[f32] {
-        &self.0[x + 1][y + 1][1..9]
+    pub(super) fn row(&self, x: usize, y: usize) -> f32x8 {
+        lanes(&self.0[x + 1][y + 1], 1)
     }
 
     /// Σ w x over the six neighbours of each cell of one row.
     #[inline(always)]
-    fn coupled(&self, c: &Coefficients, x: usize, y: usize) -> [f32; 8] {
-        let row = &self.0[x + 1][y + 1];
-        let (x_low, x_high) = (&self.0[x][y + 1], &self.0[x + 2][y + 1]);
-        let (y_low, y_high) = (&self.0[x + 1][y], &self.0[x + 1][y + 2]);
-        let (cx_low, cx_high) = (&c.x[x][y], &c.x[x + 1][y]);
-        let (cy_low, cy_high) = (&c.y[x][y], &c.y[x][y + 1]);
-        let cz = &c.z[x][y];
-        std::array::from_fn(|z| {
-            (cx_low[z] * x_low[z + 1] + cx_high[z] * x_high[z + 1])
-                + (cy_low[z] * y_low[z + 1] + cy_high[z] * y_high[z + 1])
-                + (cz[z] * row[z] + cz[z + 1] * row[z + 2])
-        })
+    fn coupled(&self, c: &Coefficients, x: usize, y: usize) -> f32x8 {
+        let t = &self.0;
+        (f32x8::new(c.x[x][y]) * lanes(&t[x][y + 1], 1)
+            + f32x8::new(c.x[x + 1][y]) * lanes(&t[x + 2][y + 1], 1))
+            + (f32x8::new(c.y[x][y]) * lanes(&t[x + 1][y], 1)
+                + f32x8::new(c.y[x][y + 1]) * lanes(&t[x + 1][y + 2], 1))
+            + (lanes(&c.z[x][y], 0) * lanes(&t[x + 1][y + 1], 0)
+                + lanes(&c.z[x][y], 1) * lanes(&t[x + 1][y + 1], 2))
     }
 
     /// Gauss–Seidel on the cells whose `x + y + z` has the given parity.
@@ -134,43 +149,27 @@ impl Tile {
     pub(super) fn relax<const PARITY: usize>(&mut self, c: &Coefficients, rhs: &Rows) {
         for x in 0..8 {
             for y in 0..8 {
-                if (x + y) & 1 == PARITY {
-                    self.relax_row::<0>(c, rhs, x, y);
-                } else {
-                    self.relax_row::<1>(c, rhs, x, y);
-                }
+                let sum = self.coupled(c, x, y);
+                let relaxed = f32x8::new(c.inverse[x][y]) * (f32x8::new(rhs[x][y]) + sum);
+                let mixed = EVERY_OTHER[(x + y + PARITY) & 1].bitselect(relaxed, self.row(x, y));
+                self.0[x + 1][y + 1][1..9].copy_from_slice(mixed.as_array());
             }
-        }
-    }
-
-    #[inline(always)]
-    fn relax_row<const FIRST: usize>(&mut self, c: &Coefficients, rhs: &Rows, x: usize, y: usize) {
-        let sum = self.coupled(c, x, y);
-        let (rhs, inverse) = (&rhs[x][y], &c.inverse[x][y]);
-        let row = &mut self.0[x + 1][y + 1];
-        for z in 0..8 {
-            let relaxed = inverse[z] * (rhs[z] + sum[z]);
-            row[z + 1] = if z & 1 == FIRST { relaxed } else { row[z + 1] };
         }
     }
 
     /// `A x` of one row, from differences of neighbours: where `x` is smooth this keeps digits that
     /// `diagonal x − Σ w x` would lose.
     #[inline(always)]
-    pub(super) fn apply(&self, c: &Coefficients, x: usize, y: usize) -> [f32; 8] {
-        let row = &self.0[x + 1][y + 1];
-        let (x_low, x_high) = (&self.0[x][y + 1], &self.0[x + 2][y + 1]);
-        let (y_low, y_high) = (&self.0[x + 1][y], &self.0[x + 1][y + 2]);
-        let (cx_low, cx_high) = (&c.x[x][y], &c.x[x + 1][y]);
-        let (cy_low, cy_high) = (&c.y[x][y], &c.y[x][y + 1]);
-        let (cz, excess) = (&c.z[x][y], &c.excess[x][y]);
-        std::array::from_fn(|z| {
-            let own = row[z + 1];
-            (cx_low[z] * (own - x_low[z + 1]) + cx_high[z] * (own - x_high[z + 1]))
-                + (cy_low[z] * (own - y_low[z + 1]) + cy_high[z] * (own - y_high[z + 1]))
-                + (cz[z] * (own - row[z]) + cz[z + 1] * (own - row[z + 2]))
-                + excess[z] * own
-        })
+    pub(super) fn apply(&self, c: &Coefficients, x: usize, y: usize) -> f32x8 {
+        let t = &self.0;
+        let own = self.row(x, y);
+        (f32x8::new(c.x[x][y]) * (own - lanes(&t[x][y + 1], 1))
+            + f32x8::new(c.x[x + 1][y]) * (own - lanes(&t[x + 2][y + 1], 1)))
+            + (f32x8::new(c.y[x][y]) * (own - lanes(&t[x + 1][y], 1))
+                + f32x8::new(c.y[x][y + 1]) * (own - lanes(&t[x + 1][y + 2], 1)))
+            + (lanes(&c.z[x][y], 0) * (own - lanes(&t[x + 1][y + 1], 0))
+                + lanes(&c.z[x][y], 1) * (own - lanes(&t[x + 1][y + 1], 2)))
+            + f32x8::new(c.excess[x][y]) * own
     }
 
     /// `rhs − A x` summed over 2×2×2 cells: the 4³ values of the next coarser level.
@@ -179,14 +178,12 @@ impl Tile {
         let mut coarse = [0.0; 64];
         for x in 0..4 {
             for y in 0..4 {
-                let mut sum = [0.0f32; 8];
+                let mut sum = f32x8::ZERO;
                 for k in 0..4 {
                     let (fx, fy) = (2 * x + (k >> 1), 2 * y + (k & 1));
-                    let (image, rhs) = (self.apply(c, fx, fy), &rhs[fx][fy]);
-                    for z in 0..8 {
-                        sum[z] += rhs[z] - image[z];
-                    }
+                    sum += f32x8::new(rhs[fx][fy]) - self.apply(c, fx, fy);
                 }
+                let sum = sum.to_array();
                 for z in 0..4 {
                     coarse[(x * 4 + y) * 4 + z] = sum[2 * z] + sum[2 * z + 1];
                 }

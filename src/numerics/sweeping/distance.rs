@@ -117,15 +117,11 @@ pub(super) fn wake_neighbours(grid: &BlockGrid, due: &mut [bool], block: usize, 
     }
 }
 
-/// Sweeps one block in all eight directions until it is at rest. Returns its values and the faces
+/// Sweeps one block in the eight directions in turn until a sweep changes nothing. Returns its values and the faces
 /// on which they fell.
 fn sweep_block(halo: &mut Halo<f32>, before: &Block<f32>, fixed: &Block<u8>) -> (Block<f32>, u8) {
-    loop {
-        let mut change = 0.0f32;
-        for direction in 0..8usize {
-            change = change.max(sweep_once(&mut halo.0, fixed, direction));
-        }
-        if change <= NEGLIGIBLE {
+    for direction in (0..8usize).cycle() {
+        if sweep_once(&mut halo.0, fixed, direction) <= NEGLIGIBLE {
             break;
         }
     }
@@ -179,9 +175,11 @@ fn sweep_once(values: &mut [[[f32; 10]; 10]; 10], fixed: &Block<u8>, direction: 
 
 /// The solution of Σ max(u − a, 0)² = 1 for the smaller neighbours `a` per axis, in cells
 /// [Zhao 2005, eq. 2.4–2.6].
-fn godunov(mut a: [f32; 3]) -> f32 {
-    a.sort_unstable_by(f32::total_cmp);
-    let [a, b, c] = a;
+#[inline(always)]
+fn godunov([p, q, r]: [f32; 3]) -> f32 {
+    let (low, high) = (p.min(q), p.max(q));
+    let (a, rest) = (low.min(r), low.max(r));
+    let (b, c) = (high.min(rest), high.max(rest));
     let one = a + 1.0;
     if one <= b {
         return one;

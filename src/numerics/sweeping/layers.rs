@@ -1,20 +1,27 @@
 //! Extrapolation by layers of face neighbours: the cheap form for thin bands, run several times a
 //! substep [Zhu & Bridson 2005, §4.2: velocities are extended to a few cells around the fluid].
 
-use crate::numerics::field::{Block, Field, Halo};
+use crate::numerics::field::{Field, Halo};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
 use rayon::prelude::*;
 
 /// Blocks that one task takes at least.
 const BLOCKS_PER_TASK: usize = 16;
 
-/// A block after one more layer.
+/// What one more layer adds to a block.
+#[derive(Default)]
 struct Grown {
     block: u32,
-    value: Block<f32>,
-    valid: Block<u8>,
-    /// Cells filled by this layer.
-    filled: u32,
+    rows: Vec<GrownRow>,
+}
+
+/// A row along z after one more layer.
+struct GrownRow {
+    /// Its first cell.
+    first: u16,
+    value: [f32; 8],
+    valid: [u8; 8],
+    filled: u8,
 }
 
 /// Fills unknown cells from known ones; keeps its work space between calls.
@@ -23,6 +30,8 @@ pub struct Extrapolator {
     /// Number of valid cells per block.
     valid_cells: Vec<u32>,
     grown: Vec<Grown>,
+    /// How many of `grown` count.
+    growing: usize,
     /// Position in `grown` per block.
     slots: Vec<u32>,
 }
@@ -84,79 +93,104 @@ impl Extrapolator {
             if is_open && (own > 0 || grid.face_neighbours(block).into_iter().any(|n| count(n) > 0))
             {
                 self.slots[block] = growing as u32;
-                match self.grown.get_mut(growing) {
-                    Some(grown) => grown.block = block as u32,
-                    None => self.grown.push(Grown {
-                        block: block as u32,
-                        value: Block([0.0; BLOCK_CELLS]),
-                        valid: Block([0; BLOCK_CELLS]),
-                        filled: 0,
-                    }),
+                if self.grown.len() == growing {
+                    self.grown.push(Grown::default());
                 }
+                self.grown[growing].block = block as u32;
                 growing += 1;
             }
         }
-        self.grown.truncate(growing);
+        self.growing = growing;
     }
 
     fn grow(&mut self, grid: &BlockGrid, value: &Field<f32>, valid: &Field<u8>) {
-        self.grown.par_iter_mut().with_min_len(BLOCKS_PER_TASK).for_each_init(
+        self.grown[..self.growing].par_iter_mut().with_min_len(BLOCKS_PER_TASK).for_each_init(
             || (Halo::filled(0.0f32), Halo::filled(0u8)),
             |(values, valids), grown| {
-                let around = grid.face_neighbours(grown.block as usize);
-                values.load(value, grown.block as usize, &around, 0.0);
-                valids.load(valid, grown.block as usize, &around, 0);
-                grown.grow(values, valids);
+                let block = grown.block as usize;
+                let around = grid.face_neighbours(block);
+                valids.load(valid, block, &around, 0);
+                grown.find_rows(valids);
+                if !grown.rows.is_empty() {
+                    values.load(value, block, &around, 0.0);
+                    grown.rows.iter_mut().for_each(|row| row.fill(values, valids));
+                }
             },
         );
     }
 
     fn write_back(&mut self, value: &mut Field<f32>, valid: &mut Field<u8>) {
-        let grown = &self.grown;
+        let grown = &self.grown[..self.growing];
         (&mut value.blocks, &mut valid.blocks, &mut self.valid_cells, &self.slots)
             .into_par_iter()
             .with_min_len(4 * BLOCKS_PER_TASK)
             .for_each(|(value, valid, count, slot)| {
-                if let Some(grown) = grown.get(*slot as usize)
-                    && grown.filled > 0
-                {
-                    *value = grown.value;
-                    *valid = grown.valid;
-                    *count += grown.filled;
+                for row in grown.get(*slot as usize).into_iter().flat_map(|grown| &grown.rows) {
+                    let cells = row.first as usize..row.first as usize + 8;
+                    value.0[cells.clone()].copy_from_slice(&row.value);
+                    valid.0[cells].copy_from_slice(&row.valid);
+                    *count += u32::from(row.filled);
                 }
             });
     }
 }
 
+/// Eight flags of 0 or 1 as the bytes of a word.
+#[inline(always)]
+fn flags(row: &[u8; 10], first: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&row[first..first + 8]);
+    u64::from_le_bytes(bytes)
+}
+
+/// How many face neighbours of each cell of a row are valid, a byte each.
+#[inline(always)]
+fn valid_neighbours(valids: &Halo<u8>, x: usize, y: usize) -> u64 {
+    let m = &valids.0;
+    flags(&m[x][y + 1], 1)
+        + flags(&m[x + 2][y + 1], 1)
+        + flags(&m[x + 1][y], 1)
+        + flags(&m[x + 1][y + 2], 1)
+        + flags(&m[x + 1][y + 1], 0)
+        + flags(&m[x + 1][y + 1], 2)
+}
+
 impl Grown {
-    /// One layer inside one block.
-    fn grow(&mut self, values: &Halo<f32>, valids: &Halo<u8>) {
-        /// 1 / n, with 0 for no neighbour at all.
-        const SHARE: [f32; 7] = [0.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0, 1.0 / 6.0];
-        self.filled = 0;
-        let (v, m) = (&values.0, &valids.0);
+    /// Lists the rows in which an unknown cell has a valid neighbour.
+    fn find_rows(&mut self, valids: &Halo<u8>) {
+        /// A byte of 255 for each valid cell once multiplied by the flags.
+        const WHOLE: u64 = 255;
+        self.rows.clear();
         for x in 0..8 {
             for y in 0..8 {
-                let sum: [f32; 8] = std::array::from_fn(|z| {
-                    (v[x][y + 1][z + 1] + v[x + 2][y + 1][z + 1])
-                        + (v[x + 1][y][z + 1] + v[x + 1][y + 2][z + 1])
-                        + (v[x + 1][y + 1][z] + v[x + 1][y + 1][z + 2])
-                });
-                let count: [u8; 8] = std::array::from_fn(|z| {
-                    (m[x][y + 1][z + 1] + m[x + 2][y + 1][z + 1])
-                        + (m[x + 1][y][z + 1] + m[x + 1][y + 2][z + 1])
-                        + (m[x + 1][y + 1][z] + m[x + 1][y + 1][z + 2])
-                });
-                let first = (x * 8 + y) * 8;
-                for z in 0..8 {
-                    let known = m[x + 1][y + 1][z + 1];
-                    let share = SHARE[count[z] as usize % 7];
-                    let fills = known == 0 && count[z] > 0;
-                    let own = v[x + 1][y + 1][z + 1];
-                    self.value.0[first + z] = if known != 0 { own } else { sum[z] * share };
-                    self.valid.0[first + z] = known | u8::from(fills);
-                    self.filled += u32::from(fills);
+                let own = flags(&valids.0[x + 1][y + 1], 1);
+                if valid_neighbours(valids, x, y) & !(own * WHOLE) != 0 {
+                    let first = ((x * 8 + y) * 8) as u16;
+                    self.rows.push(GrownRow { first, value: [0.0; 8], valid: [0; 8], filled: 0 });
                 }
+            }
+        }
+    }
+}
+
+impl GrownRow {
+    /// Gives unknown cells the mean of their valid neighbours.
+    fn fill(&mut self, values: &Halo<f32>, valids: &Halo<u8>) {
+        let (x, y) = (usize::from(self.first >> 6), usize::from(self.first >> 3 & 7));
+        let count = valid_neighbours(valids, x, y).to_le_bytes();
+        let own = flags(&valids.0[x + 1][y + 1], 1).to_le_bytes();
+        let v = &values.0;
+        for z in 0..8 {
+            if own[z] != 0 {
+                self.value[z] = v[x + 1][y + 1][z + 1];
+                self.valid[z] = 1;
+            } else if count[z] > 0 {
+                let sum = (v[x][y + 1][z + 1] + v[x + 2][y + 1][z + 1])
+                    + (v[x + 1][y][z + 1] + v[x + 1][y + 2][z + 1])
+                    + (v[x + 1][y + 1][z] + v[x + 1][y + 1][z + 2]);
+                self.value[z] = sum / f32::from(count[z]);
+                self.valid[z] = 1;
+                self.filled += 1;
             }
         }
     }
