@@ -1,6 +1,6 @@
 //! Speed of writing and reading, in bytes of raw voxel values per second.
 //!
-//! The content is that of a simulated surface: the narrow band of a rippled ball, about 190 MB.
+//! The content is that of a simulated surface: the narrow band of a rippled ball, about 130 MB.
 #![allow(missing_docs)] // The macros of criterion make undocumented functions.
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
