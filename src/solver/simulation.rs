@@ -90,7 +90,7 @@ impl Simulation {
         let start = self.time();
         let length = 1.0 / self.scene.fps;
         self.solids.set_time(start, length)?;
-        let mut done = 0.0;
+        let (mut done, mut unsolved) = (0.0, 0);
         while done < length * (1.0 - 1e-9) {
             self.warnings.drain(..).for_each(|warning| observer.warn(warning));
             if observer.cancelled() {
@@ -115,6 +115,7 @@ impl Simulation {
             report.pressure_iterations += step.pressure_iterations;
             report.pressure_residual = report.pressure_residual.max(step.pressure_residual);
             report.blocks = step.blocks;
+            unsolved += u32::from(!step.pressure_converged);
             observer.substep(&SubstepReport {
                 frame: self.state.frame + 1,
                 substep: report.substeps,
@@ -134,7 +135,7 @@ impl Simulation {
         report.particles = self.state.particles.len();
         report.emitted = self.state.emitted - emitted;
         report.removed = self.state.removed - removed;
-        self.warn_about_speed(&report, observer);
+        self.warn_about(&report, unsolved, observer);
         Ok(report)
     }
 
@@ -204,7 +205,7 @@ impl Simulation {
             };
             if self.state.particles.is_empty() {
                 self.state.step += 1;
-                return Ok((Step::default(), dt));
+                return Ok((Step { pressure_converged: true, ..Step::default() }, dt));
             }
             let particles = &mut self.state.particles;
             match self.water.step(particles, &self.solids, settings, seconds) {
@@ -264,7 +265,7 @@ impl Simulation {
         }
     }
 
-    fn warn_about_speed(&self, report: &FrameReport, observer: &mut dyn Observer) {
+    fn warn_about(&self, report: &FrameReport, unsolved: u32, observer: &mut dyn Observer) {
         if report.max_cfl > 1.05 * self.scene.substeps.cfl {
             observer.warn(Warning {
                 code: "cfl",
@@ -274,6 +275,17 @@ impl Simulation {
                     report.frame, report.max_cfl, self.scene.substeps.cfl
                 ),
                 help: "raise the upper limit of `scene.substeps`".into(),
+            });
+        }
+        if unsolved > 0 {
+            observer.warn(Warning {
+                code: "pressure",
+                message: format!(
+                    "in {unsolved} of {} substeps of frame {} the pressure was not solved to its \
+                     tolerance; its relative residual stayed at {:.1e}",
+                    report.substeps, report.frame, report.pressure_residual
+                ),
+                help: "lower `scene.cfl`, or look for colliders that squeeze water".into(),
             });
         }
     }

@@ -92,6 +92,27 @@ fn mass_and_momentum_are_conserved_to_rounding() {
 }
 
 #[test]
+fn a_particle_a_hair_below_a_block_border_stays_in_its_tile() {
+    let position = Vec3::splat(-1e-9);
+    let grid = BlockGrid::from_blocks([block_of(cell_at(position, CELL))]).dilated();
+    let at = grid.find(glam::IVec3::NEG_ONE).unwrap();
+    let ranges: Vec<_> =
+        (0..grid.len()).map(|b| usize::from(b > at)..usize::from(b >= at)).collect();
+    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
+    ToGrid::default().accumulate(
+        &grid,
+        &ranges,
+        CELL,
+        &[position],
+        &[Vec3::ONE],
+        &[],
+        &mut velocity,
+        &mut weight,
+    );
+    assert!((sum(&weight.axes[0]) - 1.0).abs() < 1e-6);
+}
+
+#[test]
 fn tiles_give_the_same_as_a_plain_sum() {
     let (grid, ranges, positions) = cloud(2_000, 2.0);
     let velocities: Vec<Vec3> = positions.iter().map(|p| Vec3::new(p.y, p.z * p.x, 1.0)).collect();

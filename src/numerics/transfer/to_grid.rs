@@ -143,12 +143,12 @@ impl Tile {
             stagger[axis] = 1.0;
             if affine.is_empty() {
                 for (x, v) in positions.iter().zip(velocities) {
-                    let face = Stencil::new(*x / cell_size - origin + stagger);
+                    let face = Stencil::new(within_block(*x / cell_size - origin) + stagger);
                     face.scatter(component, v[axis], Vec3::ZERO);
                 }
             } else {
                 for ((x, v), c) in positions.iter().zip(velocities).zip(affine) {
-                    let face = Stencil::new(*x / cell_size - origin + stagger);
+                    let face = Stencil::new(within_block(*x / cell_size - origin) + stagger);
                     face.scatter(component, v[axis], c.row(axis) * cell_size);
                 }
             }
@@ -159,7 +159,11 @@ impl Tile {
         let component = &mut self.0[..COMPONENT];
         component.fill(0.0);
         for x in positions {
-            Stencil::new(*x / cell_size - origin + 0.5).scatter(component, 0.0, Vec3::ZERO);
+            Stencil::new(within_block(*x / cell_size - origin) + 0.5).scatter(
+                component,
+                0.0,
+                Vec3::ZERO,
+            );
         }
     }
 
@@ -190,6 +194,13 @@ fn overlap(side: usize) -> (Range<usize>, usize) {
         1 => (0..BLOCK_EDGE, 1),
         _ => (BLOCK_EDGE - 1..BLOCK_EDGE, 0),
     }
+}
+
+/// A place in a block, in cells from its corner. Just below a block's upper side the difference to
+/// the corner rounds up to the full edge, which would lie in the next block.
+#[inline(always)]
+fn within_block(local: Vec3) -> Vec3 {
+    local.min(Vec3::splat(BLOCK_EDGE as f32 - 1e-5))
 }
 
 /// The eight faces around a point with their trilinear weights.

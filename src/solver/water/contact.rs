@@ -39,8 +39,15 @@ pub struct SolidContact<'a> {
 
 impl Contact for SolidContact<'_> {
     fn finish(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3 {
-        let end = self.first_hit(from, to).unwrap_or(to);
-        let distance = self.solids.distance(end);
+        let length = from.distance(to);
+        let mut distance = self.solids.distance(to);
+        let mut end = to;
+        // Farther from every surface than the way is long, the way cannot have crossed one.
+        if distance < length
+            && let Some((hit, there)) = self.first_hit(from, to, length)
+        {
+            (end, distance) = (hit, there);
+        }
         if distance >= self.margin {
             return end;
         }
@@ -52,11 +59,9 @@ impl Contact for SolidContact<'_> {
 }
 
 impl SolidContact<'_> {
-    /// Where the way from `from` to `to` enters a solid that lies between them, if it does:
-    /// whatever is thinner than the way cannot be jumped.
-    fn first_hit(&mut self, from: Vec3, to: Vec3) -> Option<Vec3> {
-        let way = to - from;
-        let length = way.length();
+    /// Where the way from `from` to `to`, `length` [m] long, enters a solid that lies between them,
+    /// if it does, and the distance there: whatever is thinner than the way cannot be jumped.
+    fn first_hit(&mut self, from: Vec3, to: Vec3, length: f32) -> Option<(Vec3, f32)> {
         let mut clear = self.solids.distance(from);
         if clear >= length || clear < self.margin {
             return None;
@@ -67,10 +72,10 @@ impl SolidContact<'_> {
             if travelled >= length {
                 return None;
             }
-            let point = from + way * (travelled / length);
+            let point = from + (to - from) * (travelled / length);
             clear = self.solids.distance(point);
             if clear < self.margin {
-                return Some(point);
+                return Some((point, clear));
             }
         }
         None

@@ -129,26 +129,38 @@ pub fn apply_pressure(
         let (velocity, valid) = (&mut velocity.axes[axis].blocks, &mut valid[axis].blocks);
         valid.resize(grid.len(), Block([0; BLOCK_CELLS]));
         velocity.par_iter_mut().zip(valid).enumerate().for_each(|(b, (velocity, valid))| {
-            let mut marks = [[[0u8; 10]; 10]; 10];
-            load_halo(grid, liquid, b, 0, &mut marks);
-            if marks.as_flattened().as_flattened().iter().all(|m| *m == 0) {
-                velocity.0.fill(0.0);
-                valid.0.fill(0);
-                return;
-            }
-            let mut p = [[[0.0f32; 10]; 10]; 10];
-            load_halo(grid, pressure, b, 0.0, &mut p);
-            let open = &open.axes[axis].blocks[b].0;
-            let [dx, dy, dz] =
-                [usize::from(axis == 0), usize::from(axis == 1), usize::from(axis == 2)];
-            for i in 0..BLOCK_CELLS {
-                let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
-                let (lx, ly, lz) = (x - dx, y - dy, z - dz);
-                let known = open[i] > 0.0 && (marks[x][y][z] | marks[lx][ly][lz]) != 0;
-                valid.0[i] = u8::from(known);
-                velocity.0[i] =
-                    if known { velocity.0[i] - (p[x][y][z] - p[lx][ly][lz]) } else { 0.0 };
+            let rises = rises(grid, liquid, open, pressure, axis, b);
+            for ((u, valid), rise) in velocity.0.iter_mut().zip(&mut valid.0).zip(rises) {
+                *valid = u8::from(rise.is_some());
+                *u = rise.map_or(0.0, |rise| *u - rise);
             }
         });
     }
+}
+
+/// By how much `potential` rises across each lower face of block `b`; `None` for faces that are
+/// closed or do not border on liquid. Outside the liquid the potential is 0.
+pub fn rises(
+    grid: &BlockGrid,
+    liquid: &Field<u8>,
+    open: &FaceField,
+    potential: &Field<f32>,
+    axis: usize,
+    b: usize,
+) -> [Option<f32>; BLOCK_CELLS] {
+    let mut marks = [[[0u8; 10]; 10]; 10];
+    load_halo(grid, liquid, b, 0, &mut marks);
+    if marks.as_flattened().as_flattened().iter().all(|m| *m == 0) {
+        return [None; BLOCK_CELLS];
+    }
+    let mut p = [[[0.0f32; 10]; 10]; 10];
+    load_halo(grid, potential, b, 0.0, &mut p);
+    let open = &open.axes[axis].blocks[b].0;
+    let step = [0, 1, 2].map(|a| usize::from(a == axis));
+    std::array::from_fn(|i| {
+        let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
+        let (lx, ly, lz) = (x - step[0], y - step[1], z - step[2]);
+        let known = open[i] > 0.0 && (marks[x][y][z] | marks[lx][ly][lz]) != 0;
+        known.then(|| p[x][y][z] - p[lx][ly][lz])
+    })
 }

@@ -96,7 +96,9 @@ impl WaterSolver {
         let pressure = self.project();
         clock.lap(&mut seconds.pressure);
         let max_speed = self.max_face_speed();
-        if !(max_speed * settings.dt <= MOST_CELLS_A_STEP * settings.cell_size) {
+        if max_speed.is_infinite()
+            || max_speed * settings.dt > MOST_CELLS_A_STEP * settings.cell_size
+        {
             return StepOutcome::TooLong { max_speed };
         }
         self.extend();

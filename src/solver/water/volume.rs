@@ -7,9 +7,10 @@
 //! conserving liquids*, IEEE TVCG 27(4), 2021, doi:10.1109/TVCG.2019.2947437, and in the spirit of
 //! the density correction of [NGL10 §2.2.1].
 
+use super::projection::rises;
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
@@ -145,26 +146,9 @@ pub fn add_displacement(
 ) {
     for (axis, velocity) in velocity.axes.iter_mut().enumerate() {
         velocity.blocks.par_iter_mut().enumerate().for_each(|(b, velocity)| {
-            let mut marks = [[[0u8; 10]; 10]; 10];
-            load_halo(grid, liquid, b, 0, &mut marks);
-            if marks.as_flattened().as_flattened().iter().all(|m| *m == 0) {
-                return;
-            }
-            let mut p = [[[0.0f32; 10]; 10]; 10];
-            load_halo(grid, potential, b, 0.0, &mut p);
-            let open = &open.axes[axis].blocks[b].0;
-            let step = [0, 1, 2].map(|a| usize::from(a == axis));
-            for x in 1..=BLOCK_EDGE {
-                for y in 1..=BLOCK_EDGE {
-                    for z in 1..=BLOCK_EDGE {
-                        let i = ((x - 1) * BLOCK_EDGE + y - 1) * BLOCK_EDGE + z - 1;
-                        let (lx, ly, lz) = (x - step[0], y - step[1], z - step[2]);
-                        if open[i] > 0.0 && (marks[x][y][z] | marks[lx][ly][lz]) != 0 {
-                            let cells = (p[lx][ly][lz] - p[x][y][z]).clamp(-LONGEST, LONGEST);
-                            velocity.0[i] += cells * speed;
-                        }
-                    }
-                }
+            let rises = rises(grid, liquid, open, potential, axis, b);
+            for (u, rise) in velocity.0.iter_mut().zip(rises) {
+                *u -= rise.map_or(0.0, |rise| rise.clamp(-LONGEST, LONGEST) * speed);
             }
         });
     }

@@ -1,0 +1,94 @@
+//! The examples, at half their resolution, end as their READMEs say.
+//!
+//! `cargo test --release --test examples -- --ignored` runs them at full resolution.
+
+use foreshore::numerics::field::Field;
+use foreshore::numerics::transfer::ToGrid;
+use foreshore::particles::Sorter;
+use foreshore::scene::Scene;
+use foreshore::solver::{Silent, Simulation};
+use std::path::Path;
+
+fn example(name: &str, coarsening: f32) -> Scene {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut scene = Scene::load(&root.join(name).join("scene.toml")).unwrap();
+    scene.domain.cell_size *= coarsening;
+    scene
+}
+
+/// How full the cells inside the liquid are, on average: 1 when the volume is kept, more when the
+/// liquid has shrunk.
+fn fullness(simulation: &Simulation, cell_size: f32) -> f64 {
+    let mut particles = simulation.particles().clone();
+    let sorted = Sorter::default().sort(&mut particles, cell_size);
+    let mut count = Field::default();
+    ToGrid::default().count(
+        &sorted.grid,
+        &sorted.ranges,
+        cell_size,
+        &particles.position,
+        &mut count,
+    );
+    let mut own = Field::filled(&sorted.grid, 0u32);
+    for (range, block) in sorted.ranges.iter().zip(&mut own.blocks) {
+        for p in &particles.position[range.clone()] {
+            block.0[foreshore::numerics::grid::local_index(foreshore::numerics::grid::cell_at(
+                *p, cell_size,
+            ))] += 1;
+        }
+    }
+    let (mut sum, mut cells) = (0.0, 0u32);
+    for b in 0..sorted.grid.len() {
+        let mut around = [[[0u32; 10]; 10]; 10];
+        foreshore::numerics::halo::load_halo(&sorted.grid, &own, b, 0, &mut around);
+        for i in 0..512 {
+            let (x, y, z) = (i >> 6, (i >> 3) & 7, i & 7);
+            let inside = (0..27).all(|n| around[x + n / 9][y + n / 3 % 3][z + n % 3] > 0);
+            if inside {
+                sum += f64::from(count.blocks[b].0[i]) / 8.0;
+                cells += 1;
+            }
+        }
+    }
+    sum / f64::from(cells)
+}
+
+/// Runs a scene to its end and checks what holds for every closed scene.
+fn run_closed(scene: &Scene) -> Simulation {
+    let bounds = scene.domain.bounds.expect("the example has walls");
+    let mut simulation = Simulation::new(scene).unwrap();
+    while simulation.frame() < scene.last_frame {
+        let report = simulation.advance_frame(&mut Silent).unwrap();
+        assert_eq!(report.removed, 0);
+    }
+    let inside = |p: &glam::Vec3| p.cmpge(bounds.min).all() && p.cmple(bounds.max).all();
+    assert!(simulation.particles().position.iter().all(inside), "somebody is outside the walls");
+    assert_eq!(simulation.particles().len() as u64, simulation.state().emitted);
+    let full = fullness(&simulation, scene.domain.cell_size);
+    assert!((full - 1.0).abs() < 0.02, "the volume changed: cells inside are {full:.3} full");
+    simulation
+}
+
+fn dam_break(coarsening: f32) {
+    let scene = example("dam_break", coarsening);
+    let simulation = run_closed(&scene);
+    let particles = simulation.particles();
+    // 0.5 m × 1 m × 0.8 m at eight particles a cell.
+    let expected = 0.4 / f64::from(scene.domain.cell_size).powi(3) * 8.0;
+    assert!((particles.len() as f64 / expected - 1.0).abs() < 0.02);
+    // The wave has been to the far wall and is back over the middle.
+    let mean =
+        particles.position.iter().map(|p| f64::from(p.x)).sum::<f64>() / particles.len() as f64;
+    assert!((-0.4..0.4).contains(&mean), "the water's centre is at x = {mean:.2} m");
+}
+
+#[test]
+fn dam_break_at_half_resolution() {
+    dam_break(2.0);
+}
+
+#[test]
+#[ignore = "a minute or two"]
+fn dam_break_at_full_resolution() {
+    dam_break(1.0);
+}
