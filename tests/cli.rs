@@ -189,3 +189,142 @@ fn doctor_looks_at_threads_and_folders() {
     assert_eq!(code(&output), Some(5));
     assert!(stderr(&output).contains("missing"));
 }
+
+/// A scene whose bake takes a while: a small tank, many frames.
+fn long_scene() -> String {
+    GOOD.replace("[1, 3]", "[1, 2000]")
+}
+
+#[test]
+fn bake_tells_its_way_in_events_and_leaves_a_sound_cache() {
+    let (folder, file) = scene(GOOD);
+    let cache = folder.path().join("cache & more");
+    let baked = foreshore(&["bake", path(&file), "-o", path(&cache), "--progress", "json"]);
+    assert_eq!(code(&baked), Some(0), "{}", stderr(&baked));
+    let events = events(&baked);
+    let names: Vec<&str> = events.iter().filter_map(|e| e["event"].as_str()).collect();
+    assert_eq!((names.first(), names.last()), (Some(&"start"), Some(&"done")));
+    let frames: Vec<i64> = events
+        .iter()
+        .filter(|e| e["event"] == "frame")
+        .filter_map(|e| e["frame"].as_i64())
+        .collect();
+    assert_eq!(frames, [1, 2, 3]);
+    assert_eq!(stderr(&baked), "");
+
+    let info = foreshore(&["info", path(&cache), "--verify", "--json"]);
+    assert_eq!(code(&info), Some(0), "{}", stderr(&info));
+    let report: Json = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(report["kind"], "cache");
+    assert_eq!(report["frames"], 3);
+
+    let picture = folder.path().join("sheet.png");
+    let size = ["--size", "64x48"];
+    let drawn = foreshore(
+        &[&["preview", path(&cache), "-o", path(&picture), "--sheet", "2"], &size[..]].concat(),
+    );
+    assert_eq!(code(&drawn), Some(0), "{}", stderr(&drawn));
+    assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
+    let missing = foreshore(&["preview", path(&cache), "-o", path(&picture), "--frame", "9"]);
+    assert_eq!(code(&missing), Some(2));
+    assert!(stderr(&missing).contains("1 to 3"));
+}
+
+#[test]
+fn info_of_a_torn_cache_ends_with_5() {
+    let (folder, file) = scene(GOOD);
+    let cache = folder.path().join("cache");
+    let baked = foreshore(&["bake", path(&file), "-o", path(&cache), "--progress", "none"]);
+    assert_eq!((code(&baked), stdout(&baked), stderr(&baked)), (Some(0), "".into(), "".into()));
+    let particles = cache.join("particles");
+    let torn = std::fs::read_dir(&particles).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&torn, b"torn").unwrap();
+    let info = foreshore(&["info", path(&cache)]);
+    assert_eq!(code(&info), Some(5));
+    let name = torn.file_name().and_then(|n| n.to_str()).unwrap();
+    assert!(stdout(&info).contains(name), "{}", stdout(&info));
+    let nothing = foreshore(&["info", path(folder.path())]);
+    assert_eq!(code(&nothing), Some(5));
+    assert!(stderr(&nothing).contains("manifest.json"));
+}
+
+#[test]
+fn geometry_that_says_nothing_ends_with_4_at_its_key() {
+    let text =
+        GOOD.replace("box = { min = [0, 0, 0], max = [0.5, 0.5, 1] }", "geometry = \"a.obj:No\"");
+    let (folder, file) = scene(&text);
+    std::fs::write(folder.path().join("a.obj"), "o Yes\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        .unwrap();
+    for command in [vec!["check", "--json"], vec!["bake", "--progress", "json", "-o", "unused"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_foreshore"))
+            .args(&command)
+            .arg(&file)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert_eq!(code(&output), Some(4), "{}", stderr(&output));
+        let events = events(&output);
+        let last = events.last().unwrap();
+        assert_eq!((&last["event"], &last["code"]), (&"error".into(), &"geometry".into()));
+        assert_eq!((&last["key"], &last["line"]), (&"emitter[0].geometry".into(), &14.into()));
+    }
+}
+
+/// Sends the signal once the first frame is on disk, and again at once.
+#[cfg(unix)]
+fn bake_and_interrupt(file: &Path, cache: &Path, signal: &str) -> Output {
+    use std::io::{BufRead, BufReader};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_foreshore"))
+        .args(["bake", path(file), "-o", path(cache), "--progress", "json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut told = Vec::new();
+    for line in lines.by_ref() {
+        let line = line.unwrap();
+        let first_frame = line.starts_with("{\"event\":\"frame\"");
+        told.push(line);
+        if first_frame {
+            break;
+        }
+    }
+    for _ in 0..2 {
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+    told.extend(lines.map(Result::unwrap));
+    let status = child.wait().unwrap();
+    Output { status, stdout: told.join("\n").into_bytes(), stderr: Vec::new() }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_stopped_bake_ends_with_130_and_resumes() {
+    for signal in ["-INT", "-TERM"] {
+        let (folder, file) = scene(&long_scene());
+        let cache = folder.path().join("cache");
+        let output = bake_and_interrupt(&file, &cache, signal);
+        assert_eq!(code(&output), Some(130));
+        let events = events(&output);
+        let last = events.last().unwrap();
+        assert_eq!(last["event"], "stopped");
+        let reached = last["last_frame"].as_i64().unwrap();
+        assert!((1..2000).contains(&reached));
+
+        let shorter = GOOD.replace("[1, 3]", &format!("[1, {}]", reached + 1));
+        std::fs::write(&file, shorter).unwrap();
+        let resume = ["bake", path(&file), "-o", path(&cache), "--resume", "--progress", "json"];
+        let resumed = foreshore(&resume);
+        assert_eq!(code(&resumed), Some(0), "{}", stdout(&resumed));
+        let start = &self::events(&resumed)[0];
+        assert!(start["resumed_from"].as_i64().is_some_and(|frame| frame <= reached), "{start}");
+
+        std::fs::write(&file, long_scene().replace("0.5, 0.5, 1", "0.5, 0.6, 1")).unwrap();
+        let refused = foreshore(&resume);
+        assert_eq!(code(&refused), Some(5));
+        let last = self::events(&refused).pop().unwrap();
+        assert_eq!((&last["event"], &last["code"]), (&"error".into(), &"cache".into()));
+        assert!(last["message"].as_str().unwrap().contains("emitter[0].box.max"), "{last}");
+    }
+}

@@ -19,6 +19,10 @@ pub enum Command {
     Check(CheckArguments),
     /// Simulate a scene and write its cache
     Bake(BakeArguments),
+    /// Say what is inside a cache, an Alembic or an OpenVDB file, and whether it is sound
+    Info(InfoArguments),
+    /// Draw a picture or a contact sheet of a cache
+    Preview(PreviewArguments),
     /// Print the JSON schema of scene files
     Schema(SchemaArguments),
     /// Look at this machine: threads, memory, instructions, folders
@@ -31,7 +35,7 @@ impl Command {
         match self {
             Self::Check(arguments) => arguments.json,
             Self::Bake(arguments) => arguments.progress == ProgressKind::Json,
-            Self::Schema(_) | Self::Doctor(_) => false,
+            Self::Info(_) | Self::Preview(_) | Self::Schema(_) | Self::Doctor(_) => false,
         }
     }
 }
@@ -75,6 +79,46 @@ pub enum ProgressKind {
 }
 
 #[derive(Debug, Args)]
+pub struct InfoArguments {
+    /// Cache folder, .abc or .vdb file
+    #[arg(value_name = "FILE|CACHE")]
+    pub path: PathBuf,
+    /// Compare every file of a cache with its checksum, which reads them all
+    #[arg(long)]
+    pub verify: bool,
+    /// Answer with one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PreviewArguments {
+    /// Cache folder
+    pub cache: PathBuf,
+    /// PNG file to write
+    #[arg(short, long, value_name = "OUT.png")]
+    pub output: PathBuf,
+    /// Frame to draw; the last one if absent
+    #[arg(long, value_name = "N", conflicts_with = "sheet", allow_hyphen_values = true)]
+    pub frame: Option<i32>,
+    /// Draw a contact sheet of so many frames instead
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub sheet: Option<u32>,
+    /// What to draw; the surface if absent, where there is one
+    #[arg(long, value_enum)]
+    pub what: Option<PreviewWhat>,
+    /// Size of each frame in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = parse_size)]
+    pub size: [u32; 2],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PreviewWhat {
+    Particles,
+    Surface,
+}
+
+#[derive(Debug, Args)]
 pub struct SchemaArguments {
     /// Print the reference page in Markdown instead
     #[arg(long)]
@@ -104,6 +148,14 @@ fn parse_frames(text: &str) -> Result<RangeInclusive<i32>, String> {
     Ok(first..=last)
 }
 
+/// `1280x720`.
+fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let side = |text: &str| text.parse::<u32>().ok().filter(|side| (1..=8192).contains(side));
+    text.split_once('x')
+        .and_then(|(width, height)| Some([side(width)?, side(height)?]))
+        .ok_or_else(|| format!("`{text}` is not a size; write 1280x720, each from 1 to 8192"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +175,13 @@ mod tests {
         assert!(parse_frames("9-2").is_err_and(|e| e.contains("2-9")));
         for wrong in ["", "-", "a-b", "1-", "1.5-2", "1-2-3", "99999999999"] {
             assert!(parse_frames(wrong).is_err(), "{wrong}");
+        }
+    }
+    #[test]
+    fn sizes_are_two_numbers_of_pixels() {
+        assert_eq!(parse_size("640x360"), Ok([640, 360]));
+        for wrong in ["640", "0x10", "10x9000", "ax2", "-1x2"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
         }
     }
 }

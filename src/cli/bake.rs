@@ -3,11 +3,13 @@
 use super::args::BakeArguments;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::geometry;
 use super::progress::ProgressObserver;
 use super::report::Reporter;
 use super::stop::StopFlag;
-use foreshore::run::{self, BakeOptions};
+use foreshore::run::{self, BakeError, BakeOptions};
 use foreshore::scene;
+use foreshore::solver::SimulationError;
 
 /// Bakes until the last frame, an error, or a request to stop.
 pub fn run(arguments: &BakeArguments, reporter: &Reporter) -> Result<Exit, Failure> {
@@ -22,6 +24,12 @@ pub fn run(arguments: &BakeArguments, reporter: &Reporter) -> Result<Exit, Failu
     let mut observer = ProgressObserver::new(arguments.progress, stop, || {
         reporter.scene_warnings(&loaded.warnings, loaded.text());
     });
-    let outcome = run::bake(&loaded.scene, &options, &mut observer)?;
+    let outcome =
+        run::bake(&loaded.scene, &options, &mut observer).map_err(|error| match error {
+            BakeError::Simulation(SimulationError::Geometry(error)) => {
+                Failure::Geometry(geometry::locate(error, &loaded))
+            }
+            other => Failure::Bake(other),
+        })?;
     Ok(if outcome.complete { Exit::Done } else { Exit::Stopped })
 }

@@ -1,9 +1,10 @@
 //! `foreshore check`: validates a scene and says what it will take.
 
 use super::args::CheckArguments;
-use super::estimate::{Estimate, estimate, grouped, in_bytes, particles};
+use super::estimate::{Estimate, estimate, grouped, in_bytes};
 use super::exit::Exit;
 use super::failure::Failure;
+use super::geometry::survey;
 use super::machine;
 use super::output;
 use super::report::Reporter;
@@ -16,12 +17,14 @@ use serde_json::json;
 pub fn run(arguments: &CheckArguments, reporter: &Reporter) -> Result<Exit, Failure> {
     let loaded = scene::load(&arguments.scene)?;
     reporter.scene_warnings(&loaded.warnings, loaded.text());
-    let estimate = estimate(&loaded.scene);
+    let survey = survey(&loaded)?;
+    reporter.geometry_warnings(&survey.warnings);
+    let estimate = estimate(&loaded.scene, &survey.volumes);
     if reporter.is_json() {
         output::event(&json!({
             "event": "check",
             "scene": loaded.scene.name,
-            "warnings": loaded.warnings.len(),
+            "warnings": loaded.warnings.len() + survey.warnings.len(),
             "estimate": estimate,
         }));
         return Ok(Exit::Done);
@@ -32,9 +35,11 @@ pub fn run(arguments: &CheckArguments, reporter: &Reporter) -> Result<Exit, Fail
 fn summary(scene: &Scene, estimate: &Estimate) -> String {
     let mut lines = vec![scene_line(scene), domain_line(scene)];
     lines.extend(scene.materials.iter().map(material_line));
-    lines.extend(scene.emitters.iter().map(|emitter| emitter_line(emitter, scene)));
+    lines.extend(
+        scene.emitters.iter().zip(&estimate.by_emitter).map(|(e, n)| emitter_line(e, *n, scene)),
+    );
     lines.extend(scene.colliders.iter().map(collider_line));
-    lines.extend(estimate_lines(scene, estimate));
+    lines.extend(estimate_lines(estimate));
     lines.push(String::new());
     lines.join("\n")
 }
@@ -77,7 +82,7 @@ fn material_line(material: &Material) -> String {
     format!("material  {}: water, {} kg/m³, {update}", material.name, water.density)
 }
 
-fn emitter_line(emitter: &Emitter, scene: &Scene) -> String {
+fn emitter_line(emitter: &Emitter, particles: u64, scene: &Scene) -> String {
     let material = scene.materials.get(emitter.material).map_or("", |m| m.name.as_str());
     let when = match (emitter.mode, emitter.last_frame) {
         (EmitterMode::Fill, _) => format!("fills once at frame {}", emitter.first_frame),
@@ -86,11 +91,9 @@ fn emitter_line(emitter: &Emitter, scene: &Scene) -> String {
             format!("flows from frame {} to {last}", emitter.first_frame)
         }
     };
-    let amount = particles(emitter, scene)
-        .map(|count| format!(", about {} particles", grouped(count as u64)))
-        .unwrap_or_default();
+    let amount = grouped(particles);
     let shape = shape_text(&emitter.shape);
-    format!("emitter   {}: {shape} of {material}, {when}{amount}", emitter.name)
+    format!("emitter   {}: {shape} of {material}, {when}, about {amount} particles", emitter.name)
 }
 
 fn collider_line(collider: &Collider) -> String {
@@ -111,10 +114,9 @@ fn shape_text(shape: &Shape) -> String {
     }
 }
 
-fn estimate_lines(scene: &Scene, estimate: &Estimate) -> Vec<String> {
-    let frames = u64::try_from(scene.last_frame - scene.first_frame + 1).unwrap_or(0);
+fn estimate_lines(estimate: &Estimate) -> Vec<String> {
     let available = machine::memory().available;
-    let mut lines = vec![
+    vec![
         format!("particles {} at the end", grouped(estimate.particles)),
         format!(
             "memory    about {} ({} available)",
@@ -122,13 +124,9 @@ fn estimate_lines(scene: &Scene, estimate: &Estimate) -> Vec<String> {
             in_bytes(available)
         ),
         format!(
-            "disk      about {} a frame, {} for all frames",
+            "disk      about {} a frame, {} for all frames with checkpoints",
             in_bytes(estimate.disk_per_frame),
-            in_bytes(estimate.disk_per_frame.saturating_mul(frames))
+            in_bytes(estimate.disk)
         ),
-    ];
-    if estimate.unknown_emitters > 0 {
-        lines.push(format!("          and what {} mesh emitters add", estimate.unknown_emitters));
-    }
-    lines
+    ]
 }

@@ -1,82 +1,75 @@
 //! What a scene will take, before anything is simulated.
 
-use foreshore::numerics::grid::BLOCK_CELLS;
-use foreshore::scene::{Domain, Emitter, EmitterMode, Scene, Shape, UpdateScheme};
-use foreshore::scene::{MaterialKind, Output};
+use foreshore::cache::disk::DiskNeeds;
+use foreshore::scene::{Domain, Emitter, EmitterMode, MaterialKind, Scene, Shape, UpdateScheme};
 use serde::Serialize;
 
 /// Particles that a cell is seeded with [ZB05 §4.2].
 const PARTICLES_PER_CELL: f64 = 8.0;
-/// A particle in memory [bytes]: position, velocity, identity, age and material, twice because
-/// sorting moves them from one array to another, and the products of the frame being written.
-const PARTICLE_BYTES: f64 = 2.0 * 44.0 + 52.0;
+/// Memory of a bake per particle [bytes]: its columns twice, because sorting moves them from one
+/// array to another, its share of the grid's fields, and the frame that is being written.
+const PARTICLE_BYTES: f64 = 300.0;
 /// The affine matrix of a particle under APIC, twice as well [bytes].
 const AFFINE_BYTES: f64 = 2.0 * 36.0;
-/// Fields of a cell in memory [bytes]: velocities and weights on three faces, level sets, pressure
-/// and the multigrid's levels.
-const CELL_BYTES: f64 = 40.0 * 4.0;
-/// Share of the cells of active blocks that have water in them.
-const BLOCK_FILL: f64 = 0.5;
-/// A particle in an archive [bytes].
-const ARCHIVE_BYTES: f64 = 52.0;
-/// Voxels that a level set keeps on either side of the surface.
-const BAND_VOXELS: f64 = 3.0;
 
 /// What a scene will take, roughly.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Estimate {
-    /// Particles when all emitters have done their work; mesh emitters are not in it.
+    /// Particles when all emitters have done their work and none has left.
     pub particles: u64,
+    /// The same of each emitter.
+    pub by_emitter: Vec<u64>,
     /// Memory at that time [bytes].
     pub memory: u64,
     /// Products of one frame at that time [bytes].
     pub disk_per_frame: u64,
-    /// Emitters that read a mesh, whose volume is not known yet.
-    pub unknown_emitters: usize,
+    /// Products of all frames with checkpoints, were they all like that [bytes].
+    pub disk: u64,
 }
 
-/// Estimates the end of a scene.
-pub fn estimate(scene: &Scene) -> Estimate {
-    let known: Vec<f64> = scene.emitters.iter().filter_map(|e| particles(e, scene)).collect();
-    let particles: f64 = known.iter().sum();
+/// Estimates what the scene comes to, from the volume [m³] of each emitter.
+pub fn estimate(scene: &Scene, volumes: &[f64]) -> Estimate {
+    let by_emitter: Vec<u64> =
+        scene.emitters.iter().zip(volumes).map(|(e, v)| particles(e, *v, scene) as u64).collect();
+    let particles: u64 = by_emitter.iter().sum();
     let affine = scene.materials.iter().any(|material| {
         let MaterialKind::Water(water) = &material.kind;
         water.update == UpdateScheme::Apic
     });
-    let cells = particles / PARTICLES_PER_CELL / BLOCK_FILL;
-    let blocks = (cells / BLOCK_CELLS as f64).ceil();
-    let per_particle = PARTICLE_BYTES + if affine { AFFINE_BYTES } else { 0.0 };
-    let memory = particles * per_particle + blocks * BLOCK_CELLS as f64 * CELL_BYTES;
+    let bytes = PARTICLE_BYTES + if affine { AFFINE_BYTES } else { 0.0 };
+    let disk = DiskNeeds::estimate(&scene.output, particles, affine);
+    let frames = i64::from(scene.last_frame) - i64::from(scene.first_frame) + 1;
     Estimate {
-        particles: particles as u64,
-        memory: memory as u64,
-        disk_per_frame: disk_per_frame(scene, particles) as u64,
-        unknown_emitters: scene.emitters.len() - known.len(),
+        particles,
+        by_emitter,
+        memory: (particles as f64 * bytes) as u64,
+        disk_per_frame: disk.frame,
+        disk: disk.of_frames(frames.max(0) as u64),
     }
 }
 
-/// Particles that an emitter makes in the whole scene, unless it reads a mesh.
-pub fn particles(emitter: &Emitter, scene: &Scene) -> Option<f64> {
-    let (volume, cross_section) = match &emitter.shape {
+/// Particles that an emitter of so much volume [m³] makes in the whole scene.
+fn particles(emitter: &Emitter, volume: f64, scene: &Scene) -> f64 {
+    let velocity = emitter.velocity.as_dvec3();
+    let (volume, inflow) = match &emitter.shape {
         Shape::Box { min, max } => {
-            let size = inside(*min, *max, &scene.domain);
-            let faces = glam::Vec3::new(size.y * size.z, size.x * size.z, size.x * size.y);
-            (size.element_product(), faces.dot(emitter.velocity.abs()))
+            let size = inside(*min, *max, &scene.domain).as_dvec3();
+            let sides = glam::DVec3::new(size.y * size.z, size.x * size.z, size.x * size.y);
+            (size.element_product(), sides.dot(velocity.abs()))
         }
-        Shape::Sphere { radius, .. } => {
-            let disc = std::f32::consts::PI * radius * radius;
-            (disc * radius * 4.0 / 3.0, disc * emitter.velocity.length())
+        // A body's section is about the two-thirds power of its volume; exactly so for cubes.
+        Shape::Sphere { .. } | Shape::File(_) => {
+            (volume, volume.powf(2.0 / 3.0) * velocity.length())
         }
-        Shape::File(_) => return None,
     };
     let flowed = match emitter.mode {
         EmitterMode::Fill => 0.0,
-        EmitterMode::Flow => f64::from(cross_section) * active_seconds(emitter, scene),
+        EmitterMode::Flow => inflow * active_seconds(emitter, scene),
     };
-    let cell = f64::from(scene.domain.cell_size);
-    Some((f64::from(volume) + flowed) / cell.powi(3) * PARTICLES_PER_CELL)
+    (volume + flowed) / f64::from(scene.domain.cell_size).powi(3) * PARTICLES_PER_CELL
 }
 
+/// Size of the part of a box that is within the walls [m].
 fn inside(min: glam::Vec3, max: glam::Vec3, domain: &Domain) -> glam::Vec3 {
     match &domain.bounds {
         Some(bounds) => (max.min(bounds.max) - min.max(bounds.min)).max(glam::Vec3::ZERO),
@@ -88,23 +81,6 @@ fn active_seconds(emitter: &Emitter, scene: &Scene) -> f64 {
     let first = emitter.first_frame.max(scene.first_frame);
     let last = emitter.last_frame.unwrap_or(scene.last_frame).min(scene.last_frame);
     f64::from((last - first).max(0)) / scene.fps
-}
-
-/// Products of a frame of so many particles [bytes]; the surface as that of a cube.
-fn disk_per_frame(scene: &Scene, particles: f64) -> f64 {
-    let Output { particles: archive, surface, surface_voxel, half, .. } = scene.output;
-    let mut bytes = 0.0;
-    if archive {
-        bytes += particles * ARCHIVE_BYTES;
-    }
-    if surface {
-        let cells = particles / PARTICLES_PER_CELL;
-        let voxels_along = cells.cbrt() / f64::from(surface_voxel);
-        let band = 6.0 * voxels_along.powi(2) * 2.0 * BAND_VOXELS;
-        let numbers = 4.0;
-        bytes += band * numbers * if half { 2.0 } else { 4.0 };
-    }
-    bytes
 }
 
 /// `1.5 GB`: bytes in the unit that leaves one to three digits.
@@ -151,7 +127,7 @@ mod tests {
     #[test]
     fn eight_particles_a_cell() {
         let filled = scene("box = { min = [0, 0, 0], max = [1, 2, 3] }");
-        assert!((estimate(&filled).particles as f64 - 48_000.0).abs() <= 2.0);
+        assert!((estimate(&filled, &[6.0]).particles as f64 - 48_000.0).abs() <= 2.0);
     }
 
     #[test]
@@ -160,7 +136,15 @@ mod tests {
             "box = { min = [0, 0, 0], max = [1, 1, 1] }\nmode = \"flow\"\nvelocity = [0, -2, 0]",
         );
         let expected = (1.0 + 2.0 * 24.0 / 24.0) * 8000.0;
-        assert!((estimate(&flow).particles as f64 - expected).abs() <= 2.0);
+        assert!((estimate(&flow, &[1.0]).particles as f64 - expected).abs() <= 2.0);
+    }
+
+    #[test]
+    fn a_part_beyond_the_walls_does_not_count() {
+        let mut cut = scene("box = { min = [0, 0, 0], max = [1, 2, 3] }");
+        let (min, max) = (glam::Vec3::ZERO, glam::Vec3::ONE);
+        cut.domain.bounds = Some(foreshore::scene::Bounds { min, max, open: [false; 6] });
+        assert!((estimate(&cut, &[6.0]).particles as f64 - 8000.0).abs() <= 2.0);
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! Why a command did not do what it was asked for.
 
 use super::exit::Exit;
+use super::geometry::GeometryFault;
+use foreshore::cache::CacheError;
+use foreshore::geometry::GeometryError;
+use foreshore::preview::{ImageError, PreviewError};
 use foreshore::run::BakeError;
 use foreshore::scene::{SceneErrors, SceneProblem};
 use foreshore::solver::SimulationError;
 use std::io;
+use std::path::PathBuf;
 
 /// Everything that can end a command early.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +17,21 @@ pub enum Failure {
     /// The scene is not valid.
     #[error(transparent)]
     Scene(#[from] SceneErrors),
+    /// Geometry of the scene cannot be used.
+    #[error(transparent)]
+    Geometry(#[from] Box<GeometryFault>),
+    /// A cache or a file of it cannot be read.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// Something is wrong inside a cache or file.
+    #[error("{} is not sound; the report above says what is wrong", .0.display())]
+    Unhealthy(PathBuf),
+    /// There is nothing to draw.
+    #[error(transparent)]
+    Preview(#[from] PreviewError),
+    /// The picture cannot be written.
+    #[error(transparent)]
+    Image(#[from] ImageError),
     /// The bake did not reach its end.
     #[error(transparent)]
     Bake(#[from] BakeError),
@@ -31,8 +51,18 @@ impl Failure {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Scene(_) => Exit::Scene,
+            Self::Geometry(fault) => geometry_exit(&fault.error),
             Self::Bake(error) => bake_exit(error),
-            Self::Output(_) | Self::Machine(_) => Exit::Cache,
+            Self::Preview(PreviewError::Geometry(_)) => Exit::Geometry,
+            Self::Preview(PreviewError::NoSuchFrame { .. } | PreviewError::NoProduct { .. }) => {
+                Exit::Usage
+            }
+            Self::Cache(_)
+            | Self::Unhealthy(_)
+            | Self::Preview(_)
+            | Self::Image(_)
+            | Self::Output(_)
+            | Self::Machine(_) => Exit::Cache,
             Self::Signals(_) => Exit::Internal,
         }
     }
@@ -50,6 +80,16 @@ impl Failure {
     }
 }
 
+/// An emitter at the wrong place is a fault of the scene, a file that says nothing one of geometry.
+fn geometry_exit(error: &GeometryError) -> Exit {
+    match error {
+        GeometryError::EmitterOutsideDomain { .. } | GeometryError::EmitterTooSmall { .. } => {
+            Exit::Scene
+        }
+        _ => Exit::Geometry,
+    }
+}
+
 fn bake_exit(error: &BakeError) -> Exit {
     match error {
         BakeError::Scene(error) => match *error.problem {
@@ -57,7 +97,7 @@ fn bake_exit(error: &BakeError) -> Exit {
             _ => Exit::Scene,
         },
         BakeError::Cache(_) | BakeError::SceneChanged { .. } => Exit::Cache,
-        BakeError::Simulation(SimulationError::Geometry(_)) => Exit::Geometry,
+        BakeError::Simulation(SimulationError::Geometry(error)) => geometry_exit(error),
         BakeError::Simulation(_) => Exit::Simulation,
         BakeError::FramesOutsideScene { .. }
         | BakeError::FrameNotReachable { .. }

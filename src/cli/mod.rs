@@ -8,8 +8,11 @@ mod doctor;
 mod estimate;
 mod exit;
 mod failure;
+mod geometry;
+mod info;
 mod machine;
 mod output;
+mod preview;
 mod progress;
 mod report;
 mod schema;
@@ -50,6 +53,8 @@ fn run(command: Command) -> Exit {
     let result = match command {
         Command::Check(arguments) => check::run(&arguments, &reporter),
         Command::Bake(arguments) => bake::run(&arguments, &reporter),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Preview(arguments) => preview::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
     };

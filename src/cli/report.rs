@@ -1,7 +1,9 @@
 //! Errors and warnings: for people on standard error, for hosts as JSON events.
 
 use super::failure::Failure;
+use super::geometry::GeometryFault;
 use super::output;
+use foreshore::geometry::GeometryWarning;
 use foreshore::scene::{Location, SceneError, SceneErrors, SceneWarning};
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, Report, Severity};
 use serde::Serialize;
@@ -84,6 +86,7 @@ impl Reporter {
     pub fn failure(&self, failure: &Failure) {
         match failure {
             Failure::Scene(errors) => self.scene_errors(errors),
+            Failure::Geometry(fault) => self.geometry_fault(failure, fault),
             other if self.json => output::event(&ErrorEvent {
                 event: "error",
                 code: other.code(),
@@ -93,6 +96,41 @@ impl Reporter {
                 place: PlaceFields::default(),
             }),
             other => show(Message::error(other.to_string())),
+        }
+    }
+
+    fn geometry_fault(&self, failure: &Failure, fault: &GeometryFault) {
+        if self.json {
+            output::event(&ErrorEvent {
+                event: "error",
+                code: failure.code(),
+                problem: None,
+                message: fault.error.to_string(),
+                help: String::new(),
+                place: fault.at.as_ref().map(PlaceFields::from).unwrap_or_default(),
+            });
+            return;
+        }
+        show(match &fault.at {
+            Some(at) => Message::error(about(at, &fault.error)).at(at, &fault.text),
+            None => Message::error(fault.error.to_string()),
+        });
+    }
+
+    /// Tells what is remarkable about the scene's geometry.
+    pub fn geometry_warnings(&self, warnings: &[GeometryWarning]) {
+        for warning in warnings {
+            if self.json {
+                output::event(&WarningEvent {
+                    event: "warning",
+                    code: "geometry",
+                    message: warning.to_string(),
+                    help: String::new(),
+                    place: PlaceFields::default(),
+                });
+            } else {
+                show(Message::warning(warning.to_string()));
+            }
         }
     }
 
