@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 import bpy
+import bmesh  # comes with bpy, and only after it
 
 ARCHIVE = Path(__file__).resolve().parent / "geometry.abc"
 WIDTH = 0.3
@@ -20,6 +21,7 @@ def add_suzanne() -> None:
     bpy.ops.mesh.primitive_monkey_add()
     suzanne = bpy.context.object
     suzanne.name = "Suzanne"
+    close_holes(suzanne.data)
     suzanne.rotation_euler = (math.radians(-35.0), 0.0, 0.0)
     suzanne.scale = [WIDTH / suzanne.dimensions.x] * 3
     subdivision = suzanne.modifiers.new("Smooth", "SUBSURF")
@@ -27,6 +29,15 @@ def add_suzanne() -> None:
     bpy.context.view_layer.update()
     evaluated = suzanne.evaluated_get(bpy.context.evaluated_depsgraph_get())
     suzanne.location.z -= min((evaluated.matrix_world @ v.co).z for v in evaluated.data.vertices)
+
+
+def close_holes(mesh: bpy.types.Mesh) -> None:
+    """Fills the eye sockets, so that the head is solid and no shell."""
+    edited = bmesh.new()
+    edited.from_mesh(mesh)
+    bmesh.ops.holes_fill(edited, edges=[e for e in edited.edges if e.is_boundary], sides=0)
+    edited.to_mesh(mesh)
+    edited.free()
 
 
 def add_tap() -> None:

@@ -63,9 +63,15 @@ class Interpreter:
         return process.stdout
 
     def run_json(self, script: str | Path, *arguments: object, **options) -> dict:
-        """Like :meth:`run`; returns the last line that the script printed, read as JSON."""
+        """Like :meth:`run`; returns the last line of JSON that the script printed. Blender may say
+        more after it, while it shuts down."""
         output = self.run(script, *arguments, **options)
-        return json.loads(output.strip().splitlines()[-1])
+        for line in reversed(output.splitlines()):
+            try:
+                return json.loads(line)
+            except ValueError:
+                continue
+        pytest.fail(f"no answer in:\n{output[-3000:]}", pytrace=False)
 
 
 @pytest.fixture

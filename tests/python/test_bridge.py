@@ -320,6 +320,14 @@ def test_manifest_that_leads_out_of_its_folder_is_refused(tmp_path):
         cache.read_manifest(tmp_path)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="they are at home there")
+@pytest.mark.parametrize("path", ["C:\\caches\\shot", "d:/caches", "\\\\server\\share"])
+def test_windows_paths_are_refused_elsewhere(path):
+    with pytest.raises(ForeshoreError, match="is a path of Windows"):
+        cache.refuse_foreign_path(path)
+    cache.refuse_foreign_path("/caches/c: d")
+
+
 def test_missing_files_are_found(tmp_path):
     write_cache(tmp_path)
     gone = tmp_path / "particles" / "s.0002.abc"

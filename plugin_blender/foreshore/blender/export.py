@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from ..bridge import axes, names, scene as scene_file
+from ..bridge import axes, cache, names, scene as scene_file
 from ..bridge.errors import ForeshoreError
 
 _COLLECTION = ".foreshore export"
@@ -43,9 +43,19 @@ def cache_folder(scene: bpy.types.Scene) -> Path:
     setting = scene.foreshore.cache_folder.strip()
     if not setting:
         raise ForeshoreError("no cache folder is given", "Choose one in the panel Bake")
-    if setting.startswith("//") and not bpy.data.filepath:
-        return Path(tempfile.gettempdir()) / "foreshore" / names.file_stem(setting[2:], "cache")
-    return Path(bpy.path.abspath(setting)).resolve()
+    cache.refuse_foreign_path(setting)
+    if not follows_file(scene):
+        return Path(setting).expanduser().resolve()
+    relative = setting.removeprefix("//")
+    if not bpy.data.filepath:
+        return Path(tempfile.gettempdir()) / "foreshore" / names.file_stem(relative, "cache")
+    return Path(bpy.path.abspath(f"//{relative}")).resolve()
+
+
+def follows_file(scene: bpy.types.Scene) -> bool:
+    """Whether the cache folder is given relative to the blend file."""
+    setting = scene.foreshore.cache_folder.strip()
+    return setting.startswith("//") or not Path(setting).expanduser().is_absolute()
 
 
 def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
@@ -114,18 +124,18 @@ def describe(context: bpy.types.Context) -> dict[str, Any]:
 def write(context: bpy.types.Context) -> Exported:
     """Writes geometry and scene file into the cache's input folder."""
     description = describe(context)
-    cache = cache_folder(context.scene)
-    folder = cache / scene_file.INPUT_FOLDER
+    target = cache_folder(context.scene)
+    folder = target / scene_file.INPUT_FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ForeshoreError(f"the cache folder {cache} cannot be made: {error.strerror or error}", "Choose another cache folder") from error
+        raise ForeshoreError(f"the cache folder {target} cannot be made: {error.strerror or error}", "Choose another cache folder") from error
     taking_part = participants(context.scene, context.view_layer)
     _refuse_empty_meshes(context, taking_part)
     _write_archive(context, taking_part, folder / scene_file.GEOMETRY_FILE)
     path = folder / scene_file.SCENE_FILE
     scene_file.write(description, path)
-    return Exported(path, cache)
+    return Exported(path, target)
 
 
 def _time_and_gravity(scene: bpy.types.Scene) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def _draw_actions(layout, scene):
     row.operator("foreshore.bake", icon="PHYSICS")
     if found.condition is cache.Condition.PARTIAL:
         row.operator("foreshore.resume", icon="PLAY")
-    if scene.foreshore.cache_folder.startswith("//") and not bpy.data.filepath:
+    if not bpy.data.filepath and export.follows_file(scene):
         layout.label(text="Unsaved file: the cache goes into a temporary folder", icon="INFO")
     finished = jobs.of(scene)
     if finished is not None:

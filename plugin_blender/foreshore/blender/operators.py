@@ -102,6 +102,15 @@ class FORESHORE_OT_bake(_Operator):
     def poll(cls, context):
         return jobs.running(context.scene) is None
 
+    def invoke(self, context, event):
+        try:
+            found = cache.look(export.cache_folder(context.scene))
+        except ForeshoreError:
+            found = None  # execute reports it
+        if found is None or found.manifest is None or not found.manifest.frames:
+            return self.execute(context)
+        return context.window_manager.invoke_confirm(self, event, title="Bake again?", message=f"{found.message}. These frames are replaced", confirm_text="Bake")
+
     def run(self, context):
         preferences.core()
         results.release(context.scene)

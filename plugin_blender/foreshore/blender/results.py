@@ -109,7 +109,7 @@ def _replace_cache_file(reader: bpy.types.Modifier, new: bpy.types.CacheFile | N
     before, reader.cache_file = reader.cache_file, new
     # The operator that made it counts itself as a user, so `users` never falls to 0.
     if before is not None and not bpy.data.user_map(subset=[before])[before]:
-        bpy.data.cache_files.remove(before)
+        bpy.data.batch_remove([before])
 
 
 def _find(scene: bpy.types.Scene, kind: str) -> bpy.types.Object | None:
@@ -126,7 +126,7 @@ def _add(scene: bpy.types.Scene, kind: str, name: str, data: bpy.types.ID) -> bp
 
 def _stored(scene: bpy.types.Scene, path: Path) -> str:
     """Relative to the blend file where the cache folder is given so, to move with it."""
-    if bpy.data.filepath and scene.foreshore.cache_folder.startswith("//"):
+    if bpy.data.filepath and export.follows_file(scene):
         return bpy.path.relpath(str(path))
     return str(path)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import json
+import os
+import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -72,6 +74,12 @@ class CacheState:
     condition: Condition
     message: str
     manifest: Manifest | None = None
+
+
+def refuse_foreign_path(setting: str) -> None:
+    """Raises for a path of Windows on another system, where it would become an odd relative one."""
+    if os.name != "nt" and (setting.startswith("\\\\") or re.match(r"[A-Za-z]:[\\/]", setting)):
+        raise ForeshoreError(f"the cache folder {setting} is a path of Windows", "Choose a folder of this machine")
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -10,4 +10,9 @@ class ForeshoreError(Exception):
         self.help = help
 
     def __str__(self) -> str:
-        return f"{self.message}. {self.help}" if self.help else self.message
+        return sentences(self.message, self.help)
+
+
+def sentences(message: str, help: str) -> str:
+    """A message and, if there is one, its help as a sentence of its own."""
+    return f"{message.removesuffix('.')}. {help[0].upper()}{help[1:]}" if help else message

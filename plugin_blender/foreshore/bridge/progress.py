@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from .errors import sentences
+
 #: The core's exit codes in words.
 EXIT_CODES = {
     1: "an internal error",
@@ -46,7 +48,7 @@ class Failure:
 
     def __str__(self) -> str:
         where = f" ({self.key})" if self.key and self.key not in self.message else ""
-        return f"{self.message}{where}. {self.help}" if self.help else f"{self.message}{where}"
+        return sentences(f"{self.message}{where}", self.help)
 
 
 @dataclass

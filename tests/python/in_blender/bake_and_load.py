@@ -36,6 +36,6 @@ before = len(bpy.data.objects), len(bpy.data.cache_files)
 assert bpy.ops.foreshore.load() == {"FINISHED"}
 harness.answer(
     reload_adds_nothing=before == (len(bpy.data.objects), len(bpy.data.cache_files)),
-    materials={kind: [m.name for m in harness.Shown(o).geometry.materials if m] for kind, o in results.items()},
+    materials={kind: harness.Shown(o).materials() for kind, o in results.items()},
 )
 np.savez(out, **shown)

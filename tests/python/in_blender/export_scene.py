@@ -12,7 +12,7 @@ from foreshore.bridge import names
 
 cache, metre, truth = sys.argv[1], float(sys.argv[2]), sys.argv[3]
 scene = harness.build_scene(cache, metre)
-scene.frame_set(3)
+scene.frame_set(13)
 
 
 def state():

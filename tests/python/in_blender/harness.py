@@ -20,7 +20,7 @@ foreshore.register()
 # Blender 4.5 as a module hangs on exit while classes are registered.
 atexit.register(foreshore.unregister)
 
-FIRST, LAST = 1, 6
+FIRST, LAST = 11, 16
 
 
 def answer(**content) -> None:
@@ -113,6 +113,9 @@ class Shown:
         array = np.empty(len(values.data) * (3 if vector else 1), dtype=np.float32)
         values.data.foreach_get("vector" if vector else "value", array)
         return array.reshape(-1, 3) if vector else array
+
+    def materials(self) -> list[str]:
+        return [material.name for material in self.geometry.materials if material]
 
     def positions(self) -> np.ndarray:
         """In the world, double precision."""

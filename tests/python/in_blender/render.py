@@ -65,6 +65,7 @@ def paint(names, colour) -> None:
     for name in names:
         bpy.data.objects[name].hide_viewport = False
         bpy.data.objects[name].data.materials.append(material)
+    bpy.data.objects["Breathing ball"].data.shade_smooth()
 
 
 def camera(scene: bpy.types.Scene) -> None:
@@ -97,7 +98,7 @@ render.filepath = out
 render.image_settings.file_format = "PNG"
 scene.cycles.samples = samples
 scene.cycles.device = "CPU"
-scene.cycles.use_denoising = False
+scene.cycles.use_denoising = samples > 16
 scene.view_settings.view_transform = "Standard"
 bpy.ops.render.render(write_still=True)
 image = bpy.data.images.load(out)
