@@ -112,7 +112,8 @@ impl Studio {
 
 /// Products and manifest of a cache.
 fn contents(cache: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::from([(MANIFEST.to_owned(), fs::read(cache.join(MANIFEST)).unwrap())]);
+    let mut files =
+        BTreeMap::from([(MANIFEST.to_owned(), fs::read(cache.join(MANIFEST)).unwrap())]);
     for folder in ["particles", "surface"] {
         for entry in fs::read_dir(cache.join(folder)).unwrap() {
             let path = entry.unwrap().path();

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// Size and checksum of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// Length [bytes].
+    /// Length (bytes).
     pub bytes: u64,
     /// XXH3, 64 bit.
     pub xxh3: u64,

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 const MAGIC: [u8; 8] = *b"\x89FSHCKP\n";
 /// The format that this version writes, and the only one that it reads.
 const FORMAT: u32 = 1;
-/// Length of the fixed header [bytes], its checksum included.
+/// Length of the fixed header (bytes), its checksum included.
 const HEADER_BYTES: usize = 80;
 /// How many checkpoints a cache keeps.
 pub const KEPT: usize = 2;

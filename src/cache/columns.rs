@@ -6,7 +6,7 @@ use glam::{Mat3, Vec3};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Length of a row of the table of columns [bytes].
+/// Length of a row of the table of columns (bytes).
 pub const ENTRY_BYTES: usize = 32;
 
 /// A column on its way to a file.
@@ -22,7 +22,7 @@ pub struct Entry {
     /// Kind of number in the low byte (0 unsigned, 1 float), bytes per number in the second, numbers
     /// per particle in the third.
     layout: u32,
-    /// Length of the column [bytes].
+    /// Length of the column (bytes).
     pub bytes: u64,
     /// XXH3 of the column, 64 bit.
     pub xxh3: u64,

@@ -5,22 +5,22 @@ use super::checkpoint;
 use crate::scene::Output;
 use std::path::Path;
 
-/// Position, velocity, identity, width and four numbers of a particle in an archive [bytes].
+/// Position, velocity, identity, width and four numbers of a particle in an archive (bytes).
 const ARCHIVE_BYTES: u64 = 12 + 12 + 8 + 4 + 16;
-/// Columns of a particle in a checkpoint, without an affine matrix [bytes].
+/// Columns of a particle in a checkpoint, without an affine matrix (bytes).
 const CHECKPOINT_BYTES: u64 = 12 + 12 + 8 + 4 + 1;
-/// Level set and velocities per particle, for voxels of half a cell [bytes]: a rough figure, since
-/// it depends on how much of the water lies near its surface.
-const SURFACE_BYTES: f64 = 40.0;
-/// What every file takes whatever is in it [bytes].
+/// Level set and velocities of n particles take this times n^⅔ (bytes), for floats in voxels of half a
+/// cell: twice what a calm block takes, since splashes have more surface.
+const SURFACE_BYTES: f64 = 4400.0;
+/// What every file takes whatever is in it (bytes).
 const FILE_BYTES: u64 = 16 << 10;
 
 /// Estimated room that a bake takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskNeeds {
-    /// Products of one frame [bytes].
+    /// Products of one frame (bytes).
     pub frame: u64,
-    /// All checkpoints that exist at a time, the one being written included [bytes].
+    /// All checkpoints that exist at a time, the one being written included (bytes).
     pub checkpoints: u64,
 }
 
@@ -35,7 +35,8 @@ impl DiskNeeds {
             // A surface's voxels grow with the square of the resolution.
             let fineness = 0.5 / f64::from(output.surface_voxel);
             let width = if output.half { 0.5 } else { 1.0 };
-            let surface = particles as f64 * SURFACE_BYTES * width * fineness.powi(2);
+            let area = (particles as f64).powf(2.0 / 3.0) * fineness.powi(2);
+            let surface = area * SURFACE_BYTES * width;
             frame += FILE_BYTES + surface as u64;
         }
         let matrix = if affine { 36 } else { 0 };
@@ -43,13 +44,13 @@ impl DiskNeeds {
         Self { frame, checkpoints: checkpoint * (checkpoint::KEPT as u64 + 1) }
     }
 
-    /// Needs of `frames` frames with checkpoints [bytes].
+    /// Needs of `frames` frames with checkpoints (bytes).
     pub fn of_frames(&self, frames: u64) -> u64 {
         self.frame.saturating_mul(frames).saturating_add(self.checkpoints)
     }
 }
 
-/// Free space [bytes] of the disk that holds `folder`.
+/// Free space (bytes) of the disk that holds `folder`.
 ///
 /// # Errors
 /// A folder that does not exist, or a system that does not tell.

@@ -24,9 +24,9 @@ pub enum CacheError {
     DiskTooSmall {
         /// The cache folder.
         cache: PathBuf,
-        /// Estimated need of the next frame [bytes].
+        /// Estimated need of the next frame (bytes).
         needed: u64,
-        /// Free space [bytes].
+        /// Free space (bytes).
         available: u64,
     },
     /// The folder or file may not be written (or read).

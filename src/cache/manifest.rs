@@ -35,7 +35,7 @@ pub struct Header {
     pub name: String,
     /// Frames per second.
     pub fps: f64,
-    /// Cell of the simulation [m].
+    /// Cell of the simulation (m).
     pub cell_size: f32,
     /// Hash of the whole scene, geometry by its contents.
     pub scene_hash: String,
@@ -62,7 +62,7 @@ pub enum UpAxis {
 pub struct FrameEntry {
     /// Its number.
     pub frame: i32,
-    /// Scene time [s].
+    /// Scene time (s).
     pub time: f64,
     /// Particles in it.
     pub particles: u64,
@@ -77,7 +77,7 @@ pub struct FileEntry {
     pub kind: Product,
     /// Path relative to the cache, with `/` between parts.
     pub path: String,
-    /// Length [bytes].
+    /// Length (bytes).
     pub bytes: u64,
     /// XXH3 of its contents, 64 bit, as 16 hexadecimal digits.
     #[serde(with = "hexadecimal")]
@@ -195,9 +195,9 @@ pub enum Problem {
     Missing,
     /// It is shorter or longer than listed.
     Length {
-        /// Listed length [bytes].
+        /// Listed length (bytes).
         expected: u64,
-        /// Length on disk [bytes].
+        /// Length on disk (bytes).
         found: u64,
     },
     /// The length fits but the contents do not.

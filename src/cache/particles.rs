@@ -17,11 +17,11 @@ pub const ATTRIBUTES: [&str; 4] = ["id", "material", "age", "speed"];
 /// What a particle archive says about its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParticleInfo {
-    /// Scene time [s].
+    /// Scene time (s).
     pub time: f64,
     /// Frames per second.
     pub fps: f64,
-    /// Diameter of a particle [m].
+    /// Diameter of a particle (m).
     pub diameter: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Level sets as OpenVDB files: grids `surface` [m] and `velocity` [m/s], Y up.
+//! Level sets as OpenVDB files: grids `surface` (m) and `velocity` (m/s), Y up.
 
 use super::CacheError;
 use super::atomic::AtomicFile;
@@ -36,7 +36,7 @@ impl LeafValues<[f32; 3]> for Block<Vec3> {
 pub struct SurfaceInfo {
     /// Number of the frame.
     pub frame: i32,
-    /// Scene time [s].
+    /// Scene time (s).
     pub time: f64,
     /// Frames per second.
     pub fps: f64,
@@ -86,7 +86,7 @@ fn encode_surface(
     let distance = &level_set.distance.blocks;
     let view = GridView::new(SURFACE_GRID, band, &origins, &masks, distance)
         .class(GridClass::LevelSet)
-        .transform(transform.clone())
+        .transform(transform)
         .half(info.half)
         .meta("creator", CREATOR)
         .interior(Interior::Blocks(&interior));

@@ -17,7 +17,7 @@ use std::time::Instant;
 pub struct Frame {
     /// Its number and the counters of the simulation.
     pub counters: Counters,
-    /// Scene time [s].
+    /// Scene time (s).
     pub time: f64,
     /// All particles, in the order of the simulation.
     pub particles: Particles,

@@ -51,7 +51,7 @@ pub enum BakeEvent {
         substeps: u32,
         /// Particles in it.
         particles: u64,
-        /// Wall time from the frame before [s], simulation only.
+        /// Wall time from the frame before (s), simulation only.
         seconds: f64,
         /// Its files, relative to the cache folder, with `/` between parts.
         files: Vec<String>,
@@ -62,7 +62,7 @@ pub enum BakeEvent {
     Done {
         /// Frames written by this bake.
         frames: u32,
-        /// Wall time [s].
+        /// Wall time (s).
         seconds: f64,
         /// Cache folder.
         cache: PathBuf,
@@ -89,11 +89,11 @@ pub struct Progress {
     pub substeps: u32,
     /// Particles alive.
     pub particles: u64,
-    /// Wall time since the start [s].
+    /// Wall time since the start (s).
     pub elapsed: f64,
-    /// Estimated time to the end [s]; absent until something can be said.
+    /// Estimated time to the end (s); absent until something can be said.
     pub eta: Option<f64>,
-    /// Resident memory of the process [bytes]; 0 where the system does not tell.
+    /// Resident memory of the process (bytes); 0 where the system does not tell.
     pub memory: u64,
 }
 

@@ -60,7 +60,7 @@ pub struct BakeOutcome {
     pub frames_written: u32,
     /// Last frame whose files are complete.
     pub last_frame: Option<i32>,
-    /// Wall time [s].
+    /// Wall time (s).
     pub seconds: f64,
 }
 

@@ -184,7 +184,11 @@ fn write<E: Encode + Send>(
     pool: &Pool,
 ) -> Result<(), CacheError> {
     // The simulating thread may have ended, and the caller too; neither stops the writing.
-    let give_back = |particles: Option<Particles>| particles.map(|p| used.send(p));
+    let give_back = |particles: Option<Particles>| {
+        if let Some(particles) = particles {
+            let _ = used.send(particles);
+        }
+    };
     for frame in frames {
         give_back(writer.release());
         let (entry, particles) = pool.run(|| writer.write(frame))?;

@@ -25,7 +25,7 @@ pub struct ObjectReport {
     pub kind: &'static str,
     /// Number of samples.
     pub samples: u32,
-    /// Time of the first sample [s].
+    /// Time of the first sample (s).
     pub time: Option<f64>,
     /// Points or vertices.
     pub count: u64,

@@ -20,7 +20,7 @@ pub struct FolderReport {
     pub range: Option<[i32; 2]>,
     /// Particles in the first and in the last of them.
     pub particles: Option<[u64; 2]>,
-    /// All listed files together [bytes].
+    /// All listed files together (bytes).
     pub bytes: u64,
     /// Frames with a checkpoint, newest first.
     pub checkpoints: Vec<i32>,

@@ -27,15 +27,15 @@ pub struct GridReport {
     pub class: String,
     /// Whether values are stored as half floats.
     pub half: bool,
-    /// Size of a voxel along each axis [m].
+    /// Size of a voxel along each axis (m).
     pub voxel_size: Option<[f64; 3]>,
     /// Leaves of 8³ voxels.
     pub leaves: u64,
     /// Active voxels, in leaves and tiles.
     pub active_voxels: u64,
-    /// Size in the file [bytes].
+    /// Size in the file (bytes).
     pub bytes: u64,
-    /// Centres of the lowest and the highest active voxel in the world [m].
+    /// Centres of the lowest and the highest active voxel in the world (m).
     pub bounds: Option<[[f64; 3]; 2]>,
     /// Values of the active voxels in leaves.
     pub values: Option<Statistics>,
