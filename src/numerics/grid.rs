@@ -115,7 +115,7 @@ pub fn local_cell(index: usize) -> IVec3 {
     IVec3::new(i >> 6, (i >> 3) & 7, i & 7)
 }
 
-/// Cell that contains `position` [m] for the cell size `cell_size` [m].
+/// Cell that contains `position` (m) for the cell size `cell_size` (m).
 #[inline(always)]
 pub fn cell_at(position: Vec3, cell_size: f32) -> IVec3 {
     (position / cell_size).floor().as_ivec3()

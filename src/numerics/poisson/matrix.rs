@@ -10,7 +10,7 @@ use glam::IVec3;
 /// surface).
 ///
 /// Fractional solid faces [Batty, Bertails & Bridson 2007, *A fast variational framework for
-/// accurate solid-fluid coupling*, doi:10.1145/1276377.1276502] scale the couplings; a ghost-fluid
+/// accurate solid-fluid coupling*] scale the couplings; a ghost-fluid
 /// surface at the fraction θ of a cell adds `w / θ` to the diagonal only.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PoissonMatrix {

@@ -5,7 +5,7 @@
 //! because the distance they bridge doubles: Galerkin coarsening of unsmoothed aggregation with the
 //! over-correction of Shao, Huang & Michels 2022, *A fast unsmoothed aggregation algebraic
 //! multigrid framework for the large-scale simulation of incompressible flow*, ACM Transactions on
-//! Graphics 41(4), doi:10.1145/3528223.3530109.
+//! Graphics 41(4).
 //!
 //! Blocks are coloured like a chessboard. Since a seven-point stencil never couples two blocks of
 //! one colour, each colour is smoothed in parallel, in place, without races; inside a block

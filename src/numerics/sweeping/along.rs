@@ -6,10 +6,10 @@ use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use rayon::prelude::*;
 
 /// Carries `value` from the cells where `valid` is 1 to the others along the gradient of
-/// `distance` [m], so that it stays constant along normals, as far as |distance| < `band` [m].
+/// `distance` (m), so that it stays constant along normals, as far as |distance| < `band` (m).
 ///
 /// A cell takes the mean of its neighbours nearer to the surface, weighted by how much nearer they
-/// are: the upwind form of ∇u · ∇φ = 0 [Zhu & Bridson 2005, §4.2; Zhao 2005]. Cells are visited in
+/// are: the upwind form of ∇u · ∇φ = 0 [Zhu & Bridson 2005, §4.2.3]. Cells are visited in
 /// the order of their distance, so that one visit of a block settles it for given neighbours.
 /// `valid` becomes 1 in filled cells; cells out of reach keep their value and their 0.
 pub fn extrapolate_along(

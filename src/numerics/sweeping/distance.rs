@@ -18,8 +18,8 @@ pub enum SweepError {
 /// Changes below this fraction of a cell do not wake a neighbour.
 const NEGLIGIBLE: f32 = 1.0e-6;
 
-/// Replaces `distance` [m] by the solution of |∇φ| = 1 around the cells where `fixed` is 1, out to
-/// `band` [m], within the blocks of `grid`; `cell_size` [m].
+/// Replaces `distance` (m) by the solution of |∇φ| = 1 around the cells where `fixed` is 1, out to
+/// `band` (m), within the blocks of `grid`; `cell_size` (m).
 ///
 /// Fixed cells keep their distance. Every other cell keeps only its sign, which says on which side
 /// it lies (all positive for an unsigned distance); where the distance would exceed the band it is
@@ -174,7 +174,7 @@ fn sweep_once(values: &mut [[[f32; 10]; 10]; 10], fixed: &Block<u8>, direction: 
 }
 
 /// The solution of Σ max(u − a, 0)² = 1 for the smaller neighbours `a` per axis, in cells
-/// [Zhao 2005, eq. 2.4–2.6].
+/// [Zhao 2005].
 #[inline(always)]
 fn godunov([p, q, r]: [f32; 3]) -> f32 {
     let (low, high) = (p.min(q), p.max(q));

@@ -1,5 +1,5 @@
-//! Extrapolation by layers of face neighbours: the cheap form for thin bands, run several times a
-//! substep [Zhu & Bridson 2005, §4.2: velocities are extended to a few cells around the fluid].
+//! Extrapolation by layers of face neighbours: a cheap stand-in, for thin bands, for the sweeping
+//! extension of velocities of Zhu & Bridson 2005, §4.2.3.
 
 use crate::numerics::field::{Field, Halo};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
