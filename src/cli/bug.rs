@@ -11,7 +11,9 @@ pub fn guard(json: bool, command: impl FnOnce() -> Exit) -> Exit {
 }
 
 fn tell(json: bool, panic: &PanicHookInfo<'_>) {
-    let what = panic.payload_as_str().unwrap_or("it gave no reason");
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let what = text.or_else(|| payload.downcast_ref().copied()).unwrap_or("it gave no reason");
     let place =
         panic.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");

@@ -70,7 +70,7 @@ pub fn threads() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// Memory of the machine [bytes].
+/// Memory of the machine \[bytes\].
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// All of it.

@@ -211,13 +211,13 @@ pub enum SceneProblem {
     OutsideDomain {
         /// Its name.
         emitter: String,
-        /// Its lowest corner [m].
+        /// Its lowest corner \[m\].
         min: glam::Vec3,
-        /// Its highest corner [m].
+        /// Its highest corner \[m\].
         max: glam::Vec3,
-        /// The domain's lowest corner [m].
+        /// The domain's lowest corner \[m\].
         domain_min: glam::Vec3,
-        /// The domain's highest corner [m].
+        /// The domain's highest corner \[m\].
         domain_max: glam::Vec3,
     },
     /// More blocks than can be numbered.
@@ -225,17 +225,17 @@ pub enum SceneProblem {
     TooManyCells {
         /// Cells of the whole box.
         cells: f64,
-        /// Smallest valid cell [m].
+        /// Smallest valid cell \[m\].
         smallest: f64,
     },
     /// A cell so small that its coordinates cannot be numbered.
     #[error("{distance} m from the origin is too far for cells of {cell_size} m")]
     TooFar {
-        /// Largest coordinate [m].
+        /// Largest coordinate \[m\].
         distance: f64,
-        /// Edge of a cell [m].
+        /// Edge of a cell \[m\].
         cell_size: f64,
-        /// Smallest valid cell [m].
+        /// Smallest valid cell \[m\].
         smallest: f64,
     },
 }

@@ -34,7 +34,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Scene time of a frame [s]: `frame / fps`, the time at which hosts store that frame's
+    /// Scene time of a frame \[s\]: `frame / fps`, the time at which hosts store that frame's
     /// geometry.
     pub fn time_of_frame(&self, frame: i32) -> f64 {
         frame as f64 / self.fps
@@ -55,7 +55,7 @@ pub struct Substeps {
 /// The grid's resolution and the optional box around the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Edge of a cell Δx [m], > 0.
+    /// Edge of a cell Δx \[m\], > 0.
     pub cell_size: f32,
     /// Walls, or `None` for an unbounded scene.
     pub bounds: Option<Bounds>,
@@ -64,9 +64,9 @@ pub struct Domain {
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// Lowest corner [m].
+    /// Lowest corner \[m\].
     pub min: Vec3,
-    /// Highest corner [m].
+    /// Highest corner \[m\].
     pub max: Vec3,
     /// Per side, in the order −x +x −y +y −z +z: an open side removes what crosses it (reported),
     /// a closed one is a solid wall.
@@ -151,7 +151,7 @@ pub struct Collider {
     pub shape: Shape,
     /// Coulomb friction μ of the boundary [ZB05 eq. 4], ≥ 0.
     pub friction: f32,
-    /// Open meshes become shells of this thickness [m], ≥ 0; 0 picks one cell for open meshes and
+    /// Open meshes become shells of this thickness \[m\], ≥ 0; 0 picks one cell for open meshes and
     /// nothing for closed ones.
     pub thickness: f32,
     /// Material stays inside the shape instead of outside.
@@ -164,16 +164,16 @@ pub struct Collider {
 pub enum Shape {
     /// Axis-aligned box.
     Box {
-        /// Lowest corner [m].
+        /// Lowest corner \[m\].
         min: Vec3,
-        /// Highest corner [m].
+        /// Highest corner \[m\].
         max: Vec3,
     },
     /// Ball.
     Sphere {
-        /// Centre [m].
+        /// Centre \[m\].
         center: Vec3,
-        /// Radius [m], > 0.
+        /// Radius \[m\], > 0.
         radius: f32,
     },
     /// Part of a file.

@@ -24,9 +24,9 @@ pub enum SceneRemark {
     EmitterBelowCell {
         /// Its name.
         emitter: String,
-        /// Its smallest extent [m].
+        /// Its smallest extent \[m\].
         extent: f64,
-        /// Edge of a cell [m].
+        /// Edge of a cell \[m\].
         cell_size: f64,
     },
     /// An emitter of which a part is cut off.
@@ -34,7 +34,7 @@ pub enum SceneRemark {
     EmitterPartlyOutside {
         /// Its name.
         emitter: String,
-        /// How far it reaches out [m].
+        /// How far it reaches out \[m\].
         beyond: f64,
     },
     /// An emitter whose frames are not among the scene's.
@@ -56,7 +56,7 @@ pub enum SceneRemark {
     /// Positions so far out that single precision shows.
     #[error("{} m from the origin, positions are only exact to {} of a cell", number(*distance), number(*precision))]
     FarFromOrigin {
-        /// Largest coordinate [m].
+        /// Largest coordinate \[m\].
         distance: f64,
         /// Rounding of a position in cells.
         precision: f64,

@@ -155,14 +155,14 @@ const fn integer(min: i64, max: i64) -> Kind {
     Kind::Integer(IntegerLimits { min, max })
 }
 
-/// Farthest coordinate [m] that a scene may name.
+/// Farthest coordinate \[m\] that a scene may name.
 const FARTHEST: f64 = 1.0e6;
 /// Fastest velocity [m/s] that a scene may name.
 const FASTEST: f64 = 1.0e4;
 /// Frames that a scene may name.
 const FRAMES: IntegerLimits = IntegerLimits { min: -1_000_000, max: 1_000_000 };
 
-/// Positions [m].
+/// Positions \[m\].
 const POSITION: Kind = Kind::Vector(Limits { min: -FARTHEST, max: FARTHEST });
 /// Velocities [m/s].
 const VELOCITY: Kind = Kind::Vector(Limits { min: -FASTEST, max: FASTEST });
