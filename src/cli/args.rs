@@ -69,6 +69,9 @@ pub struct BakeArguments {
     /// standard output, or not at all
     #[arg(long, value_enum, default_value = "auto")]
     pub progress: ProgressKind,
+    /// Draw the last frame into this PNG file when done
+    #[arg(long, value_name = "OUT.png")]
+    pub picture: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

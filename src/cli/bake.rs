@@ -7,6 +7,7 @@ use super::geometry;
 use super::progress::ProgressObserver;
 use super::report::Reporter;
 use super::stop::StopFlag;
+use foreshore::preview::{CacheRequest, from_cache};
 use foreshore::run::{self, BakeError, BakeOptions};
 use foreshore::scene;
 use foreshore::solver::SimulationError;
@@ -31,5 +32,11 @@ pub fn run(arguments: &BakeArguments, reporter: &Reporter) -> Result<Exit, Failu
             }
             other => Failure::Bake(other),
         })?;
-    Ok(if outcome.complete { Exit::Done } else { Exit::Stopped })
+    if !outcome.complete {
+        return Ok(Exit::Stopped);
+    }
+    if let Some(picture) = &arguments.picture {
+        from_cache(&arguments.output, &CacheRequest::default())?.write_png(picture)?;
+    }
+    Ok(Exit::Done)
 }
