@@ -18,9 +18,10 @@ use std::path::{Path, PathBuf};
 const RADIUS_PER_CELL: f32 = 0.3;
 
 /// Which frames to draw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PreviewFrames {
     /// The last frame of the cache.
+    #[default]
     Last,
     /// One frame.
     One(i32),
@@ -30,7 +31,7 @@ pub enum PreviewFrames {
 }
 
 /// What a request asks of a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheRequest {
     /// Frames to draw.
     pub frames: PreviewFrames,
