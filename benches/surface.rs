@@ -1,5 +1,7 @@
 //! Surface reconstruction of a jittered block of liquid, at the voxel sizes that scenes use.
 
+#![allow(missing_docs)] // what criterion's macros define
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use foreshore::numerics::random::uniform3;
 use foreshore::surface::{SurfaceOptions, reconstruct};

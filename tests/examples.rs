@@ -11,7 +11,7 @@ use std::path::Path;
 
 fn example(name: &str, coarsening: f32) -> Scene {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut scene = Scene::load(&root.join(name).join("scene.toml")).unwrap();
+    let mut scene = Scene::load(root.join(name).join("scene.toml")).unwrap();
     scene.domain.cell_size *= coarsening;
     scene
 }

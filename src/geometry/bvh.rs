@@ -13,7 +13,7 @@ const ACCURACY: f32 = 2.5;
 /// Marks "no triangle" in [`Nearest::slot`].
 pub const NO_TRIANGLE: u32 = u32::MAX;
 
-/// A tree whose `m` leaves hold [`LEAF`] triangles each (the last one maybe fewer), stored
+/// A tree whose `m` leaves hold `LEAF` triangles each (the last one maybe fewer), stored
 /// depth first: the left child follows its parent, and a subtree with `m` leaves has `2 m − 1`
 /// nodes.
 #[derive(Clone, Debug)]
@@ -52,14 +52,14 @@ struct Dipole {
 /// The triangle closest to a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
-    /// Squared distance [m²].
+    /// Squared distance \[m²\].
     pub distance_squared: f32,
     /// Position in the tree's own order (see [`Bvh::id`]), [`NO_TRIANGLE`] if none is near enough.
     pub slot: u32,
 }
 
 impl Nearest {
-    /// A search limited to `radius` [m].
+    /// A search limited to `radius` \[m\].
     pub fn within(radius: f32) -> Self {
         Self { distance_squared: radius * radius, slot: NO_TRIANGLE }
     }
@@ -100,7 +100,7 @@ impl Bvh {
         self.ids.is_empty()
     }
 
-    /// Lowest and highest corner of the bounding box [m].
+    /// Lowest and highest corner of the bounding box \[m\].
     pub fn bounds(&self) -> (Vec3, Vec3) {
         (self.nodes[0].min, self.nodes[0].max)
     }
@@ -110,7 +110,7 @@ impl Bvh {
         self.ids[slot as usize] as usize
     }
 
-    /// Corners [m] of the triangle in `slot`.
+    /// Corners \[m\] of the triangle in `slot`.
     pub fn corners(&self, slot: u32) -> [Vec3; 3] {
         self.corners[slot as usize]
     }

@@ -50,7 +50,7 @@ impl Emitters {
         Ok((emitters, warnings))
     }
 
-    /// Poses all emitters at `time` [s]; inherited velocities span the following `dt` [s].
+    /// Poses all emitters at `time` \[s\]; inherited velocities span the following `dt` \[s\].
     ///
     /// # Errors
     /// Geometry that can no longer be read or used at this time.
@@ -68,13 +68,13 @@ impl Emitters {
         self.sources.is_empty()
     }
 
-    /// Volume of emitter `e` at the present time [m³]: exact for boxes and balls, otherwise from the
+    /// Volume of emitter `e` at the present time \[m³\]: exact for boxes and balls, otherwise from the
     /// level set. Neither walls nor solids are taken off.
     pub fn volume(&self, e: usize) -> f64 {
         self.sources[e].shape.pieces().iter().map(Primitive::volume).sum()
     }
 
-    /// Lowest and highest corner of emitter `e` at the present time [m].
+    /// Lowest and highest corner of emitter `e` at the present time \[m\].
     pub fn bounds(&self, e: usize) -> (Vec3, Vec3) {
         self.sources[e].shape.bounds()
     }

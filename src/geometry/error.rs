@@ -92,7 +92,7 @@ pub enum GeometryError {
         origin: String,
         /// Most blocks allowed.
         limit: usize,
-        /// Edge of a cell [m].
+        /// Edge of a cell \[m\].
         cell_size: f32,
     },
     /// An emitter lies wholly outside the walls.
@@ -111,9 +111,9 @@ pub enum GeometryError {
     EmitterTooSmall {
         /// Name of the emitter.
         emitter: String,
-        /// Longest side of its bounding box [m].
+        /// Longest side of its bounding box \[m\].
         extent: f32,
-        /// Edge of a cell [m].
+        /// Edge of a cell \[m\].
         cell_size: f32,
     },
 }
@@ -146,7 +146,7 @@ pub enum GeometryWarning {
         name: String,
         /// Edges with one triangle only.
         boundary_edges: usize,
-        /// Thickness in use [m].
+        /// Thickness in use \[m\].
         thickness: f32,
     },
     /// A mesh with small holes was taken as a solid.
@@ -170,7 +170,7 @@ pub enum GeometryWarning {
         name: String,
         /// Share of its surface [%].
         percent: f32,
-        /// Edge of a cell [m].
+        /// Edge of a cell \[m\].
         cell_size: f32,
     },
     /// Neighbouring triangles disagree about what is outside.

@@ -6,7 +6,7 @@ use glam::{DAffine3, Vec3};
 /// Triangles in metres, Y up; counter-clockwise seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriangleMesh {
-    /// Vertex positions [m].
+    /// Vertex positions \[m\].
     pub positions: Vec<Vec3>,
     /// Three vertex indices each.
     pub triangles: Vec<[u32; 3]>,
@@ -43,19 +43,19 @@ impl TriangleMesh {
         Ok(())
     }
 
-    /// Corners of triangle `t` [m].
+    /// Corners of triangle `t` \[m\].
     #[inline]
     pub fn corners(&self, t: usize) -> [Vec3; 3] {
         self.triangles[t].map(|i| self.positions[i as usize])
     }
 
-    /// Twice the area of triangle `t` [m²].
+    /// Twice the area of triangle `t` \[m²\].
     pub fn double_area(&self, t: usize) -> f32 {
         let [a, b, c] = self.corners(t);
         (b - a).cross(c - a).length()
     }
 
-    /// Lowest and highest corner of the bounding box [m]; (+∞, −∞) for an empty mesh.
+    /// Lowest and highest corner of the bounding box \[m\]; (+∞, −∞) for an empty mesh.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let empty = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         self.positions.iter().fold(empty, |(lo, hi), p| (lo.min(*p), hi.max(*p)))

@@ -3,7 +3,7 @@
 //! An octree over blocks descends towards the surface: nodes that lie wholly outside the band take
 //! one sign from their centre, and the blocks that remain get exact distances. Inside a block, two
 //! neighbouring cells whose distances add up to more than their spacing cannot have the surface
-//! between them, so that one winding number [B18] decides a whole connected run of cells.
+//! between them, so that one winding number \[B18\] decides a whole connected run of cells.
 
 use super::bvh::{Bvh, NO_TRIANGLE, Nearest};
 use super::error::GeometryError;
@@ -34,15 +34,15 @@ pub enum Inside {
 /// How to build a level set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelSetOptions {
-    /// Edge of a cell [m], > 0.
+    /// Edge of a cell \[m\], > 0.
     pub cell_size: f32,
-    /// Half-width of the band [cells], ≥ 2.
+    /// Half-width of the band \[cells\], ≥ 2.
     pub band_cells: f32,
-    /// Moves the surface outwards [m], ≥ 0 (half the thickness of a shell).
+    /// Moves the surface outwards \[m\], ≥ 0 (half the thickness of a shell).
     pub offset: f32,
     /// What counts as inside.
     pub inside: Inside,
-    /// Only this box (lowest, highest corner [m]) matters; all is outside beyond it.
+    /// Only this box (lowest, highest corner \[m\]) matters; all is outside beyond it.
     pub region: Option<(Vec3, Vec3)>,
 }
 

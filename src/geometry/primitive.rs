@@ -11,16 +11,16 @@ use std::sync::Arc;
 pub enum Primitive {
     /// Axis-aligned box, resting.
     Box {
-        /// Lowest corner [m].
+        /// Lowest corner \[m\].
         min: Vec3,
-        /// Highest corner [m].
+        /// Highest corner \[m\].
         max: Vec3,
     },
     /// Ball, resting.
     Sphere {
-        /// Centre [m].
+        /// Centre \[m\].
         center: Vec3,
-        /// Radius [m].
+        /// Radius \[m\].
         radius: f32,
     },
     /// A sampled shape.
@@ -66,7 +66,7 @@ pub enum SurfaceVelocity {
 
 impl Sampled {
     /// Places `level_set` in the world by the similarity `to_world` of scale factor `scale`.
-    /// `bounds` is the box around the surface in the level set's own space [m].
+    /// `bounds` is the box around the surface in the level set's own space \[m\].
     pub fn new(
         level_set: Arc<LevelSet>,
         to_world: &DAffine3,
@@ -134,7 +134,7 @@ impl Sampled {
 }
 
 impl Primitive {
-    /// Box around the surface [m].
+    /// Box around the surface \[m\].
     pub fn bounds(&self) -> (Vec3, Vec3) {
         match self {
             Self::Box { min, max } => (*min, *max),
@@ -145,7 +145,7 @@ impl Primitive {
         }
     }
 
-    /// Signed distance [m]; sampled shapes clamp it to their band.
+    /// Signed distance \[m\]; sampled shapes clamp it to their band.
     pub fn distance(&self, x: Vec3) -> f32 {
         self.sampler().distance(x)
     }
@@ -176,7 +176,7 @@ impl Primitive {
         }
     }
 
-    /// Volume [m³]: exact in closed form, otherwise from the level set, whose border cells count by
+    /// Volume \[m³\]: exact in closed form, otherwise from the level set, whose border cells count by
     /// their share 1/2 − φ/Δx.
     pub fn volume(&self) -> f64 {
         match self {
@@ -195,7 +195,7 @@ impl Primitive {
         }
     }
 
-    /// A point as far inside as the level set can tell, and its distance [m]; `None` if there is no
+    /// A point as far inside as the level set can tell, and its distance \[m\]; `None` if there is no
     /// inside.
     pub fn deepest_point(&self) -> Option<(Vec3, f32)> {
         match self {
@@ -212,7 +212,7 @@ impl Primitive {
         }
     }
 
-    /// False only if no point of the box (`low` … `high` [m]) lies inside the shape.
+    /// False only if no point of the box (`low` … `high` \[m\]) lies inside the shape.
     pub fn may_fill(&self, low: Vec3, high: Vec3) -> bool {
         match self {
             Self::Box { min, max } => low.cmple(*max).all() && high.cmpge(*min).all(),
@@ -230,7 +230,7 @@ impl Primitive {
         }
     }
 
-    /// False only if no point of the box (`low` … `high` [m]) lies outside the shape.
+    /// False only if no point of the box (`low` … `high` \[m\]) lies outside the shape.
     pub fn may_leave(&self, low: Vec3, high: Vec3) -> bool {
         match self {
             Self::Box { min, max } => !(low.cmpgt(*min).all() && high.cmplt(*max).all()),

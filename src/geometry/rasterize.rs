@@ -9,7 +9,7 @@ use rayon::prelude::*;
 /// What the pressure solve and the boundary conditions need to know about solids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SolidField {
-    /// Distance [m] at the lower corner c Δx of each cell c, negative inside; clamped to four cells,
+    /// Distance \[m\] at the lower corner c Δx of each cell c, negative inside; clamped to four cells,
     /// the value far from all solids.
     pub corner_distance: Field<f32>,
     /// Velocity [m/s] along axis a of the nearest solid at the centre of each cell's lower face.

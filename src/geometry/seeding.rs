@@ -27,7 +27,7 @@ const BATCH: usize = 1024;
 /// The start of one particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seed {
-    /// Position [m].
+    /// Position \[m\].
     pub position: Vec3,
     /// Velocity [m/s].
     pub velocity: Vec3,

@@ -32,7 +32,7 @@ const THIN_SHARE: f32 = 0.05;
 /// What a shape is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Role {
-    /// An obstacle with the scene's `thickness` [m].
+    /// An obstacle with the scene's `thickness` \[m\].
     Collider {
         /// See [`crate::scene::Collider::thickness`].
         thickness: f32,
@@ -50,11 +50,11 @@ pub struct ShapeOptions {
     pub name: String,
     /// What it is for.
     pub role: Role,
-    /// Edge of a level set's cell [m].
+    /// Edge of a level set's cell \[m\].
     pub cell_size: f32,
-    /// Half-width of the band [cells].
+    /// Half-width of the band \[cells\].
     pub band_cells: f32,
-    /// The only part of the world that matters (lowest, highest corner [m]), if bounded.
+    /// The only part of the world that matters (lowest, highest corner \[m\]), if bounded.
     pub region: Option<(Vec3, Vec3)>,
 }
 
@@ -76,7 +76,7 @@ enum AnimatedPart {
 }
 
 impl AnimatedShape {
-    /// Opens a shape and poses it at `time` [s]; surface velocities span `dt` [s].
+    /// Opens a shape and poses it at `time` \[s\]; surface velocities span `dt` \[s\].
     pub fn new(
         shape: &Shape,
         options: ShapeOptions,
@@ -106,8 +106,8 @@ impl AnimatedShape {
         Ok(shape)
     }
 
-    /// Poses the shape at `time` [s]; its surface velocity is the motion over the following `dt`
-    /// [s] (a short span if `dt` is 0).
+    /// Poses the shape at `time` \[s\]; its surface velocity is the motion over the following `dt`
+    /// \[s\] (a short span if `dt` is 0).
     pub fn set_time(&mut self, time: f64, dt: f64) -> Result<(), GeometryError> {
         let span = if dt > 0.0 { dt } else { DEFAULT_SPAN };
         if self.now == Some((time, span)) || (self.now.is_some() && !self.is_animated()) {
@@ -131,7 +131,7 @@ impl AnimatedShape {
         self.parts.iter().any(|p| !matches!(p, AnimatedPart::Resting(_)))
     }
 
-    /// Box around all pieces at the present time [m]; (+∞, −∞) if there is none.
+    /// Box around all pieces at the present time \[m\]; (+∞, −∞) if there is none.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let empty = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         self.posed.iter().map(Primitive::bounds).fold(empty, |a, b| (a.0.min(b.0), a.1.max(b.1)))

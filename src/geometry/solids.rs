@@ -57,12 +57,12 @@ impl Solids {
         Ok((Self { cell_size, reach: REACH_CELLS * cell_size, walls, obstacles }, warnings))
     }
 
-    /// Edge of a cell Δx [m].
+    /// Edge of a cell Δx \[m\].
     pub fn cell_size(&self) -> f32 {
         self.cell_size
     }
 
-    /// Poses the solids at `time` [s]. The surface velocity is the motion over [`time`, `time` +
+    /// Poses the solids at `time` \[s\]. The surface velocity is the motion over [`time`, `time` +
     /// `dt`]; with `dt` = 0 it is taken over a short span.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Solids {
         pieces.map(Primitive::max_speed).fold(0.0, f32::max)
     }
 
-    /// Distance to the nearest solid [m], negative inside one, clamped to ±[`REACH_CELLS`] cells.
+    /// Distance to the nearest solid \[m\], negative inside one, clamped to ±[`REACH_CELLS`] cells.
     /// Where solids overlap it is the least of their distances.
     pub fn distance(&self, x: Vec3) -> f32 {
         self.all().distance(x)

@@ -102,7 +102,7 @@ fn disagreeing(mesh: &TriangleMesh, shared: &[(Edge, Edge)]) -> Vec<u32> {
             next += 1;
             for &(n, same) in &neighbours[t as usize][..used[t as usize] as usize] {
                 if side[n as usize].is_none() {
-                    let n_flipped = flipped != !same;
+                    let n_flipped = flipped == same;
                     side[n as usize] = Some(n_flipped);
                     patch.push((n, n_flipped));
                 }

@@ -43,14 +43,14 @@ pub fn closest_weights(p: Vec3, [a, b, c]: [Vec3; 3]) -> Vec3 {
     Vec3::new(va / sum, vb / sum, vc / sum)
 }
 
-/// Squared distance [m²] from `p` to the triangle.
+/// Squared distance \[m²\] from `p` to the triangle.
 #[inline]
 pub fn distance_squared(p: Vec3, corners: [Vec3; 3]) -> f32 {
     let w = closest_weights(p, corners);
     (corners[0] * w.x + corners[1] * w.y + corners[2] * w.z).distance_squared(p)
 }
 
-/// Signed solid angle [sr] of the triangle seen from `p`, positive when `p` looks at its back, so
+/// Signed solid angle \[sr\] of the triangle seen from `p`, positive when `p` looks at its back, so
 /// that a closed mesh wound counter-clockwise covers +4π seen from inside [VS83 eq. 8].
 #[inline]
 pub fn solid_angle(p: Vec3, corners: [Vec3; 3]) -> f32 {

@@ -5,23 +5,23 @@ use super::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK, block_of, cell_at, local_ind
 use glam::{IVec3, Vec3};
 use rustc_hash::FxHashSet;
 
-/// Signed distance [m] sampled at cell centres, negative inside, exact within `band` of the surface.
+/// Signed distance \[m\] sampled at cell centres, negative inside, exact within `band` of the surface.
 #[derive(Clone, Debug, Default)]
 pub struct LevelSet {
-    /// Edge of a cell [m].
+    /// Edge of a cell \[m\].
     pub cell_size: f32,
-    /// Half-width of the band [m]; values are clamped to ±`band`.
+    /// Half-width of the band \[m\]; values are clamped to ±`band`.
     pub band: f32,
     /// Blocks that touch the band.
     pub grid: BlockGrid,
-    /// Signed distance [m] at the centres of the cells.
+    /// Signed distance \[m\] at the centres of the cells.
     pub distance: Field<f32>,
     /// Blocks outside `grid` that lie wholly inside the shape.
     pub interior: FxHashSet<IVec3>,
 }
 
 impl LevelSet {
-    /// Distance [m] of one cell's centre; ±`band` away from the surface.
+    /// Distance \[m\] of one cell's centre; ±`band` away from the surface.
     pub fn at_cell(&self, cell: IVec3) -> f32 {
         match self.distance.get(&self.grid, cell) {
             Some(d) => d,
@@ -30,7 +30,7 @@ impl LevelSet {
         }
     }
 
-    /// Trilinear distance [m] at a point.
+    /// Trilinear distance \[m\] at a point.
     pub fn sample(&self, point: Vec3) -> f32 {
         let shifted = point - Vec3::splat(0.5 * self.cell_size);
         let cell = cell_at(shifted, self.cell_size);
@@ -80,14 +80,14 @@ impl<'a> LevelSetSampler<'a> {
         Self { set, inverse_cell_size: 1.0 / set.cell_size, block, found }
     }
 
-    /// Trilinear distance [m] at a point.
+    /// Trilinear distance \[m\] at a point.
     #[inline]
     pub fn sample(&mut self, point: Vec3) -> f32 {
         let (corners, t) = self.corners(point);
         trilinear(&corners, t)
     }
 
-    /// Trilinear distance [m] and its exact derivative.
+    /// Trilinear distance \[m\] and its exact derivative.
     #[inline]
     pub fn sample_with_gradient(&mut self, point: Vec3) -> (f32, Vec3) {
         let (c, t) = self.corners(point);

@@ -12,13 +12,13 @@ use glam::{Mat3, Vec3};
 /// scheme (APIC) is in use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
-    /// Position [m].
+    /// Position \[m\].
     pub position: Vec<Vec3>,
     /// Velocity [m/s].
     pub velocity: Vec<Vec3>,
     /// Identity, unique and constant for life.
     pub id: Vec<u64>,
-    /// Scene time at which the particle was emitted [s]; age is the present time less this.
+    /// Scene time at which the particle was emitted \[s\]; age is the present time less this.
     pub birth: Vec<f32>,
     /// Index into the scene's materials.
     pub material: Vec<u8>,

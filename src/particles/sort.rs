@@ -50,7 +50,7 @@ struct ChunkRuns {
 }
 
 impl Sorter {
-    /// Sorts `particles` on a grid with cells of `cell_size` [m].
+    /// Sorts `particles` on a grid with cells of `cell_size` \[m\].
     ///
     /// Positions must be finite and within ±2²⁸ cells of the origin; the set must hold fewer than
     /// 2³² particles.

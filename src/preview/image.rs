@@ -12,9 +12,9 @@ const EXPOSURE: f32 = 0.82;
 /// An sRGB picture, rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Width [pixels].
+    /// Width \[pixels\].
     pub width: usize,
-    /// Height [pixels].
+    /// Height \[pixels\].
     pub height: usize,
     /// Red, green, blue.
     pub pixels: Vec<[u8; 3]>,

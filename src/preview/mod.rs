@@ -46,7 +46,7 @@ pub struct PreviewScene<'a> {
     pub meshes: Vec<PreviewMesh<'a>>,
 }
 
-/// An axis-aligned box [m].
+/// An axis-aligned box \[m\].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PreviewBounds {
     /// Lowest corner.
@@ -93,11 +93,11 @@ impl PreviewBounds {
 /// Particles of a picture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PreviewParticles<'a> {
-    /// Centres [m].
+    /// Centres \[m\].
     pub positions: &'a [Vec3],
     /// Velocities [m/s]; particles beyond the end of this slice count as resting.
     pub velocities: &'a [Vec3],
-    /// Radius of the balls [m].
+    /// Radius of the balls \[m\].
     pub radius: f32,
     /// Speed [m/s] at which a particle is white.
     pub white_speed: f32,
@@ -106,7 +106,7 @@ pub struct PreviewParticles<'a> {
 /// Triangles of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct PreviewMesh<'a> {
-    /// Corners [m].
+    /// Corners \[m\].
     pub positions: &'a [Vec3],
     /// Triangles; one that refers to a missing position is not drawn.
     pub triangles: &'a [[u32; 3]],
@@ -115,9 +115,9 @@ pub struct PreviewMesh<'a> {
 /// How to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreviewOptions {
-    /// Width [pixels], 1 … 8192.
+    /// Width \[pixels\], 1 … 8192.
     pub width: u32,
-    /// Height [pixels], 1 … 8192.
+    /// Height \[pixels\], 1 … 8192.
     pub height: u32,
 }
 

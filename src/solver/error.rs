@@ -24,11 +24,11 @@ pub enum SimulationError {
         frame: i32,
         /// Identity of the first offending particle.
         id: u64,
-        /// Its last sound position [m].
+        /// Its last sound position \[m\].
         position: Vec3,
         /// Its speed [m/s], possibly not finite.
         speed: f32,
-        /// Substep [s] of the last attempt.
+        /// Substep \[s\] of the last attempt.
         dt: f64,
     },
     /// A particle left the range in which cells can be numbered.
@@ -42,9 +42,9 @@ pub enum SimulationError {
         frame: i32,
         /// Identity of the particle.
         id: u64,
-        /// Largest coordinate [m].
+        /// Largest coordinate \[m\].
         distance: f32,
-        /// Edge of a cell [m].
+        /// Edge of a cell \[m\].
         cell_size: f32,
     },
     /// A checkpoint does not belong to this scene.

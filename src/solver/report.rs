@@ -35,7 +35,7 @@ pub struct Warning {
     pub help: String,
 }
 
-/// Wall time of a substep's passes [s].
+/// Wall time of a substep's passes \[s\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PassSeconds {
     /// Emission and removal.
@@ -57,7 +57,7 @@ pub struct PassSeconds {
 }
 
 impl PassSeconds {
-    /// Sum of all passes [s].
+    /// Sum of all passes \[s\].
     pub fn total(&self) -> f64 {
         self.emit
             + self.sort
@@ -93,7 +93,7 @@ pub struct SubstepReport {
     pub substeps: u32,
     /// Share of the frame that is done, 0 … 1.
     pub fraction: f64,
-    /// Length of the substep [s].
+    /// Length of the substep \[s\].
     pub dt: f64,
     /// Particles alive.
     pub particles: usize,
@@ -120,7 +120,7 @@ pub struct FrameReport {
     pub particles: usize,
     /// Active 8³ blocks at its end.
     pub blocks: usize,
-    /// Highest CFL number of its substeps [cells].
+    /// Highest CFL number of its substeps \[cells\].
     pub max_cfl: f32,
     /// Pressure iterations, all substeps together.
     pub pressure_iterations: u32,

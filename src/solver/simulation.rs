@@ -154,7 +154,7 @@ impl Simulation {
         self.state.frame
     }
 
-    /// Scene time of the present frame [s].
+    /// Scene time of the present frame \[s\].
     pub fn time(&self) -> f64 {
         self.scene.time_of_frame(self.state.frame)
     }

@@ -30,7 +30,7 @@ pub enum SurfaceError {
     NotFinite {
         /// Index of the first such particle.
         index: usize,
-        /// Its position [m].
+        /// Its position \[m\].
         position: Vec3,
         /// Its velocity [m/s].
         velocity: Vec3,
@@ -43,9 +43,9 @@ pub enum SurfaceError {
     TooFar {
         /// Index of the first such particle.
         index: usize,
-        /// Its position [m].
+        /// Its position \[m\].
         position: Vec3,
-        /// Edge of a voxel [m].
+        /// Edge of a voxel \[m\].
         voxel_size: f32,
     },
     /// The voxel size asks for more memory than is allowed.
@@ -54,13 +54,13 @@ pub enum SurfaceError {
          {limit} bytes allowed; a `voxel_size` of {fitting} m fits"
     )]
     TooLarge {
-        /// Edge of a voxel [m].
+        /// Edge of a voxel \[m\].
         voxel_size: f32,
-        /// Memory needed [bytes], estimated.
+        /// Memory needed \[bytes\], estimated.
         needed: u64,
-        /// [`SurfaceOptions::memory_limit`](super::SurfaceOptions::memory_limit) [bytes].
+        /// [`SurfaceOptions::memory_limit`](super::SurfaceOptions::memory_limit) \[bytes\].
         limit: u64,
-        /// A voxel size that fits [m].
+        /// A voxel size that fits \[m\].
         fitting: f32,
     },
     /// More particles than can be numbered.

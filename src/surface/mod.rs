@@ -33,7 +33,7 @@ use glam::Vec3;
 /// A reconstructed liquid surface.
 #[derive(Clone, Debug, Default)]
 pub struct Surface {
-    /// Signed distance [m], negative in the liquid.
+    /// Signed distance \[m\], negative in the liquid.
     pub level_set: LevelSet,
     /// Velocity [m/s] at the centres of the cells of `level_set.grid`: the weighted average of the
     /// particles around, continued to the whole band.
@@ -42,7 +42,7 @@ pub struct Surface {
 
 /// Wraps a surface around particles [ZB05 §5]; all radii equal the particle spacing.
 ///
-/// `positions` [m] and `velocities` [m/s] go in pairs, in any order; sorted input is faster. No
+/// `positions` \[m\] and `velocities` [m/s] go in pairs, in any order; sorted input is faster. No
 /// particles give an empty level set.
 ///
 /// # Errors

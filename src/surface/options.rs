@@ -7,7 +7,7 @@ pub const BAND_VOXELS: f32 = 3.0;
 /// Most passes of [`SurfaceOptions::smoothing`] and of [`SurfaceOptions::lowering`]: the surface
 /// stays within the blocks that were set aside for it.
 pub const MAX_SMOOTHING: u32 = 4;
-/// Memory that a reconstruction may take unless told otherwise [bytes].
+/// Memory that a reconstruction may take unless told otherwise \[bytes\].
 pub const DEFAULT_MEMORY_LIMIT: u64 = 16 << 30;
 
 /// Radius of the averaging neighbourhood R in particle spacings [ZB05 §5: "twice the average
@@ -17,9 +17,9 @@ pub(super) const NEIGHBOURHOOD: f32 = 2.0;
 /// How to reconstruct a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceOptions {
-    /// Edge of an output voxel [m], 0.1 … 4 spacings.
+    /// Edge of an output voxel \[m\], 0.1 … 4 spacings.
     pub voxel_size: f32,
-    /// Average distance between neighbouring particles [m], > 0: half a simulation cell where
+    /// Average distance between neighbouring particles \[m\], > 0: half a simulation cell where
     /// a cell holds 8 particles. It is also the particles' radius r̄ [ZB05 §5].
     pub spacing: f32,
     /// Passes of plain smoothing, 0 … [`MAX_SMOOTHING`]. They flatten bumps; a drop of a single
@@ -28,12 +28,12 @@ pub struct SurfaceOptions {
     /// Passes of smoothing that may only decrease the distance, 0 … [`MAX_SMOOTHING`]. They fill
     /// dents and destroy nothing.
     pub lowering: u32,
-    /// Memory that the reconstruction may take [bytes].
+    /// Memory that the reconstruction may take \[bytes\].
     pub memory_limit: u64,
 }
 
 impl SurfaceOptions {
-    /// The usual choice for a voxel size [m] and an average particle spacing [m]: one pass of each
+    /// The usual choice for a voxel size \[m\] and an average particle spacing \[m\]: one pass of each
     /// smoothing.
     pub fn new(voxel_size: f32, spacing: f32) -> Self {
         Self { voxel_size, spacing, smoothing: 1, lowering: 1, memory_limit: DEFAULT_MEMORY_LIMIT }

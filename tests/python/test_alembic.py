@@ -87,11 +87,12 @@ class Tool:
 @pytest.fixture(scope="session")
 def tool() -> Tool:
     build = [
-        "cargo", "build", "--quiet", "--package", "foreshore-alembic", "--example", "abc_tool",
+        "cargo", "build", "--release", "--quiet",
+        "--package", "foreshore-alembic", "--example", "abc_tool",
     ]
     subprocess.run(build, cwd=REPOSITORY, check=True, timeout=900)
     target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    return Tool(str((REPOSITORY / target).resolve() / "debug" / "examples" / "abc_tool"))
+    return Tool(str((REPOSITORY / target).resolve() / "release" / "examples" / "abc_tool"))
 
 
 @pytest.fixture(scope="session")

@@ -250,8 +250,8 @@ print(json.dumps("same"))
 @pytest.fixture(scope="session")
 def roundtrip() -> Path:
     """The example program of the VDB crate."""
-    command = [os.environ.get("CARGO", "cargo"), "build", "--quiet", "--package", "foreshore-vdb"]
-    command += ["--example", "vdb_roundtrip", "--message-format", "json"]
+    command = [os.environ.get("CARGO", "cargo"), "build", "--release", "--quiet"]
+    command += ["--package", "foreshore-vdb", "--example", "vdb_roundtrip", "--message-format", "json"]
     build = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     if build.returncode != 0:
         pytest.fail(f"cannot build vdb_roundtrip:\n{build.stderr[-4000:]}", pytrace=False)

@@ -48,7 +48,7 @@ pub enum Part {
 
 /// A mesh that changes with time.
 pub trait Deformation: Debug + Send + Sync {
-    /// The mesh in the world at a scene time [s]; held before the first and after the last sample.
+    /// The mesh in the world at a scene time \[s\]; held before the first and after the last sample.
     fn mesh_at(&self, time: f64) -> Result<TriangleMesh, GeometryError>;
 }
 
@@ -62,7 +62,7 @@ pub struct Motion {
 /// Samples of one transform.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keys {
-    /// Times [s], ascending, at least one.
+    /// Times \[s\], ascending, at least one.
     pub times: Vec<f64>,
     /// A transform for each time.
     pub transforms: Vec<DAffine3>,
@@ -79,14 +79,14 @@ impl Motion {
         self.chain.iter().all(|keys| keys.transforms.windows(2).all(|pair| pair[0] == pair[1]))
     }
 
-    /// Local → world at a time [s].
+    /// Local → world at a time \[s\].
     pub fn at(&self, time: f64) -> DAffine3 {
         self.chain.iter().fold(DAffine3::IDENTITY, |world, keys| world * keys.at(time))
     }
 }
 
 impl Keys {
-    /// The transform at a time [s], held beyond the ends. Between two samples without shear the
+    /// The transform at a time \[s\], held beyond the ends. Between two samples without shear the
     /// rotation follows the shortest arc; otherwise the matrices are blended.
     pub fn at(&self, time: f64) -> DAffine3 {
         let (low, high, t) = bracket(&self.times, time);

@@ -80,9 +80,9 @@ impl PressureSolver {
     /// is no unknown. All fields must live on `grid`.
     ///
     /// Components that nothing holds (no surplus on any diagonal) are singular: the mean of `rhs`
-    /// over each is ignored, and the solution there gets mean zero. Rounding
-    /// `x` itself to single precision can leave a residual of 1e-7 of |A| |x|. Values that are not finite lead
-    /// to `x = 0` and a report that says so.
+    /// over each is ignored, and the solution there gets mean zero. Rounding `x` itself to single
+    /// precision can leave a residual of 1e-7 of |A| |x|. Values that are not finite lead to `x = 0`
+    /// and a report that says so.
     pub fn solve(
         &mut self,
         grid: &BlockGrid,
@@ -91,8 +91,23 @@ impl PressureSolver {
         x: &mut Field<f32>,
         criteria: &Criteria,
     ) -> SolveReport {
+        rayon::scope(|_| self.build_hierarchy(grid, matrix));
+        self.solve_again(rhs, x, criteria)
+    }
+
+    /// As [`Self::solve`], with the matrix of the last call and its hierarchy; the fields must live
+    /// on the same grid. Without a call before, there is no unknown.
+    pub fn solve_again(
+        &mut self,
+        rhs: &Field<f32>,
+        x: &mut Field<f32>,
+        criteria: &Criteria,
+    ) -> SolveReport {
+        if self.levels.is_empty() {
+            x.blocks.iter_mut().for_each(|block| block.0.fill(0.0));
+            return SolveReport { converged: true, ..SolveReport::default() };
+        }
         rayon::scope(|_| {
-            self.build_hierarchy(grid, matrix);
             let mut report = self.iterate(rhs, x, criteria);
             report.unknowns = self.levels[0].unknowns;
             report.enclosed_components = self.enclosed.count();

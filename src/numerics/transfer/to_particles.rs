@@ -28,7 +28,7 @@ pub trait Obstacles: Sync {
 
 /// Obstacles near one block.
 pub trait Contact {
-    /// Given a particle that would move `from` → `to` [m], returns where it ends; `velocity` [m/s]
+    /// Given a particle that would move `from` → `to` \[m\], returns where it ends; `velocity` [m/s]
     /// may be changed as well.
     fn finish(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3;
 }
@@ -36,9 +36,9 @@ pub trait Contact {
 /// The constants of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Advection {
-    /// Edge of a cell [m].
+    /// Edge of a cell \[m\].
     pub cell_size: f32,
-    /// Time step [s].
+    /// Time step \[s\].
     pub dt: f32,
     /// Share of its own velocity that a particle keeps: 1 for FLIP, 0 for PIC and APIC.
     pub keep: f32,
@@ -46,7 +46,7 @@ pub struct Advection {
 
 /// The particle columns that the pass changes.
 pub struct ToParticles<'a> {
-    /// Positions [m].
+    /// Positions \[m\].
     pub position: &'a mut [Vec3],
     /// Velocities [m/s].
     pub velocity: &'a mut [Vec3],

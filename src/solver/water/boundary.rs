@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// Open parts smaller than this are closed: they would make the system ill-conditioned and let
 /// next to nothing through.
-const LEAST_OPEN: f32 = 0.02;
+const LEAST_OPEN: f32 = 0.05;
 /// Solids count as larger by this [cells], so that a face which lies in a wall is closed whatever
 /// the rounding.
 const TOUCH: f32 = 1e-3;

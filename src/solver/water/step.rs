@@ -65,9 +65,9 @@ pub struct WaterSolver {
 /// The constants of a substep.
 #[derive(Clone, Copy, Debug)]
 pub struct StepSettings {
-    /// Edge of a cell [m].
+    /// Edge of a cell \[m\].
     pub cell_size: f32,
-    /// Length of the substep [s].
+    /// Length of the substep \[s\].
     pub dt: f32,
     /// Gravity [m/s²].
     pub gravity: Vec3,
@@ -228,7 +228,7 @@ impl WaterSolver {
         self.volume.find_excess(grid, &self.liquid, &self.solid, cell_size, dt, &mut self.rhs);
         self.pressure.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
-        self.solver.solve(grid, &self.matrix, &self.rhs, &mut self.pressure, &criteria);
+        self.solver.solve_again(&self.rhs, &mut self.pressure, &criteria);
         volume::add_displacement(
             grid,
             &self.liquid,
