@@ -119,6 +119,19 @@ fn a_tap_makes_particles_with_lasting_ids() {
 }
 
 #[test]
+fn a_tap_gives_its_velocity_times_its_cross_section() {
+    let mut scene = water(0.02, None);
+    scene.emitters.push(fill(cuboid([-0.1, 0.0, -0.1], [0.1, 0.1, 0.1])));
+    scene.emitters[0].mode = EmitterMode::Flow;
+    scene.emitters[0].velocity = Vec3::new(0.0, -1.5, 0.0);
+    let (_, reports) = run(&scene, 24);
+    let emitted: u64 = reports[4..].iter().map(|r| r.emitted).sum();
+    let volume = emitted as f32 * 0.01f32.powi(3);
+    let expected = 0.2 * 0.2 * 1.5 * 20.0 / 24.0;
+    assert!((volume / expected - 1.0).abs() < 0.05, "{volume} m³ instead of {expected}");
+}
+
+#[test]
 fn open_sides_let_water_out_and_say_so() {
     let mut scene = water(0.05, Some((Vec3::ZERO, Vec3::ONE)));
     scene.domain.bounds.as_mut().unwrap().open = [false, true, false, false, false, false];

@@ -1,11 +1,12 @@
 //! The frame loop.
 
-use super::emission::{Emission, remove_outside};
+use super::emission::{Emission, Moment, remove_outside};
 use super::water::{StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
 use crate::particles::Particles;
 use crate::scene::{MaterialKind, Scene, UpdateScheme};
+use glam::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -51,7 +52,8 @@ impl Simulation {
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         let state = SimulationState { frame: scene.first_frame, ..Default::default() };
         let mut simulation = Self::resume(scene, state)?;
-        simulation.emit(simulation.time(), 1.0 / scene.fps, true)?;
+        let (time, dt) = (simulation.time(), 1.0 / scene.fps);
+        simulation.emit(Moment { time, dt, fills: true, change: Vec3::ZERO })?;
         Ok(simulation)
     }
 
@@ -100,11 +102,9 @@ impl Simulation {
             let clock = Instant::now();
             let (steps_left, cfl) = self.choose_substeps(length, done, report.substeps);
             let mut dt = (length - done) / f64::from(steps_left);
-            if report.substeps > 0 {
-                self.emit(start + done, dt, false)?;
-            } else if self.state.frame != self.scene.first_frame {
-                self.emit(start, dt, true)?;
-            }
+            let fills = report.substeps == 0 && self.state.frame != self.scene.first_frame;
+            let change = self.scene.gravity * dt as f32;
+            self.emit(Moment { time: start + done, dt, fills, change })?;
             seconds.emit += clock.elapsed().as_secs_f64();
             let (step, taken) = self.step(start + done, dt, &mut seconds)?;
             dt = taken;
@@ -159,9 +159,9 @@ impl Simulation {
         self.scene.time_of_frame(self.state.frame)
     }
 
-    fn emit(&mut self, time: f64, dt: f64, fills: bool) -> Result<(), SimulationError> {
+    fn emit(&mut self, moment: Moment) -> Result<(), SimulationError> {
         let Self { scene, state, solids, emission, warnings, .. } = self;
-        warnings.extend(emission.emit(scene, solids, state, time, dt, fills)?);
+        warnings.extend(emission.emit(scene, solids, state, moment)?);
         if update_scheme(scene).1 {
             state.particles.ensure_affine();
         }
@@ -234,7 +234,7 @@ impl Simulation {
         let cell_size = self.scene.domain.cell_size;
         let particles = &self.state.particles;
         let limit = REACH * cell_size;
-        let inside = |p: &glam::Vec3| p.abs().max_element() < limit && p.is_finite();
+        let inside = |p: &Vec3| p.abs().max_element() < limit && p.is_finite();
         match particles.position.par_iter().position_first(|p| !inside(p)) {
             None => Ok(()),
             Some(i) if particles.position[i].is_finite() => Err(SimulationError::TooFar {
