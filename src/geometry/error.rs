@@ -1,10 +1,8 @@
 //! What can go wrong with geometry, and what merely deserves a word.
 
+use crate::scene::GEOMETRY_EXTENSIONS;
 use std::path::PathBuf;
 use thiserror::Error;
-
-/// File extensions that [`super::read`] understands.
-pub const KNOWN_EXTENSIONS: [&str; 5] = ["abc", "obj", "ply", "stl", "vdb"];
 
 /// Geometry that cannot be used. Each message says what, where, and which setting to change.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -28,7 +26,7 @@ pub enum GeometryError {
     #[error(
         "geometry file `{}` has the unknown extension `{extension}`; known are {}",
         path.display(),
-        KNOWN_EXTENSIONS.join(", ")
+        GEOMETRY_EXTENSIONS.join(", ")
     )]
     UnknownExtension {
         /// The file.

@@ -5,7 +5,7 @@ use super::error::{GeometryError, GeometryWarning};
 use super::mesh::TriangleMesh;
 use super::mesh_to_level_set::{Inside, LevelSetOptions, mesh_to_level_set};
 use super::primitive::{Primitive, Sampled, SurfaceVelocity};
-use super::read::{Deformation, GeometryCache, Motion, Part};
+use super::read::{Deformation, GeometryCache, Motion, Part, Trajectory};
 use super::topology::Topology;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
@@ -93,7 +93,7 @@ impl AnimatedShape {
                 vec![AnimatedPart::Resting(Primitive::Sphere { center, radius })]
             }
             Shape::File(source) => {
-                let geometry = cache.open(source)?;
+                let geometry = cache.open(source, time)?;
                 let mut parts = Vec::with_capacity(geometry.parts.len());
                 for part in geometry.parts {
                     parts.push(AnimatedPart::new(part, &options, time, warnings)?);
@@ -153,15 +153,15 @@ impl AnimatedPart {
                 let sampled = Sampled::new(level_set, &to_world, scale, velocity, bounds);
                 Ok(Self::Resting(Primitive::Sampled(sampled)))
             }
-            Part::Rigid { mesh, motion } if motion.is_fixed() => {
-                let world = mesh.transformed(&motion.at(time));
+            Part::Rigid { mesh, motion: Motion::Fixed(transform) } => {
+                let world = mesh.transformed(&transform);
                 let mut analysis = Analysis::of(&world);
                 analysis.announce(&world, options, warnings);
                 let primitive = analysis.sample(world, options, options.region)?;
                 Ok(Self::Resting(primitive.at_rest()))
             }
-            Part::Rigid { mesh, motion } => {
-                let world = mesh.transformed(&motion.at(time));
+            Part::Rigid { mesh, motion: Motion::Moving(motion) } => {
+                let world = mesh.transformed(&motion.at(time)?);
                 let mut analysis = Analysis::of(&world);
                 analysis.announce(&world, options, warnings);
                 Ok(Self::Rigid(RigidPart { mesh, motion, analysis, reference: None }))
@@ -198,7 +198,7 @@ impl AnimatedPart {
 #[derive(Debug)]
 struct RigidPart {
     mesh: Arc<TriangleMesh>,
-    motion: Motion,
+    motion: Arc<dyn Trajectory>,
     analysis: Analysis,
     reference: Option<(DMat3, SampledMesh)>,
 }
@@ -210,7 +210,7 @@ impl RigidPart {
         time: f64,
         span: f64,
     ) -> Result<Option<Primitive>, GeometryError> {
-        let now = self.motion.at(time);
+        let now = self.motion.at(time)?;
         if now.matrix3.determinant().abs() < f64::MIN_POSITIVE {
             return Ok(None);
         }
@@ -225,7 +225,7 @@ impl RigidPart {
             }
         };
         let Some((_, sampled)) = &self.reference else { return Ok(None) };
-        let later = self.motion.at(time + span);
+        let later = self.motion.at(time + span)?;
         let to_world = DAffine3::from_mat3_translation(turn, now.translation);
         let velocity = affine_velocity(&now, &later, span);
         Ok(Some(sampled.posed(&to_world, scale, velocity)))

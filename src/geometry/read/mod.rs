@@ -2,16 +2,20 @@
 //!
 //! Lengths are metres and Y is up, as in the file; hosts convert when they export.
 
+mod alembic;
 mod obj;
 mod ply;
 mod stl;
+mod vdb;
 
-use super::error::{GeometryError, KNOWN_EXTENSIONS};
+use super::error::GeometryError;
 use super::mesh::TriangleMesh;
 use crate::numerics::level_set::LevelSet;
-use crate::scene::GeometrySource;
+use crate::scene::{GEOMETRY_EXTENSIONS, GeometrySource};
+use foreshore_alembic::Archive;
 use glam::DAffine3;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,92 +52,30 @@ pub enum Part {
 
 /// A mesh that changes with time.
 pub trait Deformation: Debug + Send + Sync {
-    /// The mesh in the world at a scene time \[s\]; held before the first and after the last sample.
+    /// The mesh in the world at a scene time [s]; held before the first and after the last sample.
     fn mesh_at(&self, time: f64) -> Result<TriangleMesh, GeometryError>;
 }
 
-/// The transform of an object over time: the product of a chain of transforms, root first.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Motion {
-    /// Transforms from the root to the object.
-    pub chain: Vec<Keys>,
+/// The transform of an object over time.
+#[derive(Clone, Debug)]
+pub enum Motion {
+    /// Always the same.
+    Fixed(DAffine3),
+    /// Animated.
+    Moving(Arc<dyn Trajectory>),
 }
 
-/// Samples of one transform.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Keys {
-    /// Times \[s\], ascending, at least one.
-    pub times: Vec<f64>,
-    /// A transform for each time.
-    pub transforms: Vec<DAffine3>,
-}
-
-impl Motion {
-    /// No motion, at one place.
-    pub fn fixed(transform: DAffine3) -> Self {
-        Self { chain: vec![Keys { times: vec![0.0], transforms: vec![transform] }] }
-    }
-
-    /// True if the transform is the same at all times.
-    pub fn is_fixed(&self) -> bool {
-        self.chain.iter().all(|keys| keys.transforms.windows(2).all(|pair| pair[0] == pair[1]))
-    }
-
-    /// Local → world at a time \[s\].
-    pub fn at(&self, time: f64) -> DAffine3 {
-        self.chain.iter().fold(DAffine3::IDENTITY, |world, keys| world * keys.at(time))
-    }
-}
-
-impl Keys {
-    /// The transform at a time \[s\], held beyond the ends. Between two samples without shear the
-    /// rotation follows the shortest arc; otherwise the matrices are blended.
-    pub fn at(&self, time: f64) -> DAffine3 {
-        let (low, high, t) = bracket(&self.times, time);
-        let (a, b) = (self.transforms[low], self.transforms[high]);
-        if t == 0.0 || a == b {
-            return a;
-        }
-        if is_sheared(&a)
-            || is_sheared(&b)
-            || a.matrix3.determinant() * b.matrix3.determinant() <= 0.0
-        {
-            let blend = a.matrix3 * (1.0 - t) + b.matrix3 * t;
-            return DAffine3::from_mat3_translation(blend, a.translation.lerp(b.translation, t));
-        }
-        let (scale_a, turn_a, move_a) = a.to_scale_rotation_translation();
-        let (scale_b, turn_b, move_b) = b.to_scale_rotation_translation();
-        DAffine3::from_scale_rotation_translation(
-            scale_a.lerp(scale_b, t),
-            turn_a.slerp(turn_b, t),
-            move_a.lerp(move_b, t),
-        )
-    }
-}
-
-fn is_sheared(a: &DAffine3) -> bool {
-    let (x, y, z) = (a.matrix3.x_axis, a.matrix3.y_axis, a.matrix3.z_axis);
-    let skew = |p: glam::DVec3, q: glam::DVec3| p.dot(q).abs() > 1e-6 * p.length() * q.length();
-    skew(x, y) || skew(y, z) || skew(z, x)
-}
-
-/// The two samples around `time` and its place between them; the ends hold.
-pub fn bracket(times: &[f64], time: f64) -> (usize, usize, f64) {
-    let after = times.partition_point(|t| *t <= time);
-    if after == 0 {
-        return (0, 0, 0.0);
-    }
-    if after == times.len() {
-        return (after - 1, after - 1, 0.0);
-    }
-    let (a, b) = (times[after - 1], times[after]);
-    (after - 1, after, (time - a) / (b - a))
+/// An animated transform.
+pub trait Trajectory: Debug + Send + Sync {
+    /// Local → world at a scene time [s]; held before the first and after the last sample.
+    fn at(&self, time: f64) -> Result<DAffine3, GeometryError>;
 }
 
 /// Opens each file once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct GeometryCache {
     meshes: FxHashMap<PathBuf, Arc<TriangleMesh>>,
+    archives: FxHashMap<PathBuf, Archive>,
 }
 
 impl GeometryCache {
@@ -142,24 +84,21 @@ impl GeometryCache {
         Self::default()
     }
 
-    /// Reads what `source` names.
+    /// Reads what `source` names. Objects that are hidden at `time` [s] are left out.
     ///
     /// # Errors
     /// File missing or unreadable, unknown format, object not found, or a mesh that
     /// [`TriangleMesh::validate`] rejects.
-    pub fn open(&mut self, source: &GeometrySource) -> Result<Geometry, GeometryError> {
+    pub fn open(&mut self, source: &GeometrySource, time: f64) -> Result<Geometry, GeometryError> {
         let path = &source.path;
         let extension = extension(path);
-        if !KNOWN_EXTENSIONS.contains(&extension.as_str()) {
+        if !GEOMETRY_EXTENSIONS.contains(&extension.as_str()) {
             return Err(GeometryError::UnknownExtension { path: path.clone(), extension });
         }
         if !path.is_file() {
             return Err(GeometryError::FileMissing { path: path.clone() });
         }
-        let origin = match &source.object {
-            Some(object) => format!("{}:{object}", path.display()),
-            None => path.display().to_string(),
-        };
+        let origin = source.to_string();
         match extension.as_str() {
             "obj" => {
                 let mesh = Arc::new(obj::read(path, source.object.as_deref())?);
@@ -167,7 +106,14 @@ impl GeometryCache {
             }
             "ply" => rigid(origin, self.whole_file(source, ply::read)?),
             "stl" => rigid(origin, self.whole_file(source, stl::read)?),
-            _ => Err(unreadable(path, "this build cannot read the format yet")),
+            "vdb" => vdb::read(path, source.object.as_deref(), origin),
+            _ => {
+                let archive = match self.archives.entry(path.clone()) {
+                    Entry::Occupied(entry) => entry.into_mut(),
+                    Entry::Vacant(entry) => entry.insert(alembic::open(path)?),
+                };
+                alembic::read(archive, path, source.object.as_deref(), origin, time)
+            }
         }
     }
 
@@ -191,7 +137,7 @@ impl GeometryCache {
 
 fn rigid(origin: String, mesh: Arc<TriangleMesh>) -> Result<Geometry, GeometryError> {
     mesh.validate(&origin)?;
-    let motion = Motion::fixed(DAffine3::IDENTITY);
+    let motion = Motion::Fixed(DAffine3::IDENTITY);
     Ok(Geometry { origin, parts: vec![Part::Rigid { mesh, motion }] })
 }
 
@@ -204,27 +150,12 @@ fn unreadable(path: &Path, reason: impl ToString) -> GeometryError {
 }
 
 fn object_not_found(path: &Path, object: &str, available: Vec<String>) -> GeometryError {
-    let nearest = available.iter().min_by_key(|name| edit_distance(name, object)).cloned();
+    let nearest =
+        available.iter().min_by_key(|name| strsim::damerau_levenshtein(name, object)).cloned();
     GeometryError::ObjectNotFound {
         path: path.to_owned(),
         object: object.to_owned(),
         nearest,
         available,
     }
-}
-
-/// Levenshtein distance.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
