@@ -123,9 +123,9 @@ pub(super) fn colliders(
             Shape::Box { min, max } => meshes.push(box_mesh(*min, *max)),
             Shape::Sphere { center, radius } => meshes.push(ball_mesh(*center, *radius)),
             Shape::File(source) => {
-                for part in geometry.open(source)?.parts {
+                for part in geometry.open(source, time)?.parts {
                     let TriangleMesh { positions, triangles, .. } = match part {
-                        Part::Rigid { mesh, motion } => mesh.transformed(&motion.at(time)),
+                        Part::Rigid { mesh, motion } => mesh.transformed(&motion.at(time)?),
                         Part::Deforming(mesh) => mesh.mesh_at(time)?,
                         Part::LevelSet { .. } => continue,
                     };

@@ -52,7 +52,7 @@ pub enum Part {
 
 /// A mesh that changes with time.
 pub trait Deformation: Debug + Send + Sync {
-    /// The mesh in the world at a scene time [s]; held before the first and after the last sample.
+    /// The mesh in the world at a scene time \[s\]; held before the first and after the last sample.
     fn mesh_at(&self, time: f64) -> Result<TriangleMesh, GeometryError>;
 }
 
@@ -65,9 +65,22 @@ pub enum Motion {
     Moving(Arc<dyn Trajectory>),
 }
 
+impl Motion {
+    /// Local → world at a scene time \[s\].
+    ///
+    /// # Errors
+    /// An animated transform that cannot be read.
+    pub fn at(&self, time: f64) -> Result<DAffine3, GeometryError> {
+        match self {
+            Self::Fixed(transform) => Ok(*transform),
+            Self::Moving(trajectory) => trajectory.at(time),
+        }
+    }
+}
+
 /// An animated transform.
 pub trait Trajectory: Debug + Send + Sync {
-    /// Local → world at a scene time [s]; held before the first and after the last sample.
+    /// Local → world at a scene time \[s\]; held before the first and after the last sample.
     fn at(&self, time: f64) -> Result<DAffine3, GeometryError>;
 }
 
@@ -84,7 +97,7 @@ impl GeometryCache {
         Self::default()
     }
 
-    /// Reads what `source` names. Objects that are hidden at `time` [s] are left out.
+    /// Reads what `source` names. Objects that are hidden at `time` \[s\] are left out.
     ///
     /// # Errors
     /// File missing or unreadable, unknown format, object not found, or a mesh that
