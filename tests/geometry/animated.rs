@@ -136,7 +136,7 @@ fn a_nested_spinning_paddle_keeps_its_exact_distance_and_velocity() {
         solids.set_time(time, dt).expect("a pose");
         let (now, later) = (paddle_pose(time), paddle_pose(time + dt));
         let mut near = 0;
-        for x in points(4000, 4.0) {
+        for x in points(8000, 4.0) {
             let local = now.inverse().transform_point3(x.as_dvec3());
             let exact = 1.5 * box_distance(local.as_vec3(), LOW, HIGH);
             let d = solids.distance(x);
@@ -222,7 +222,8 @@ fn a_growing_object_is_sampled_again() {
         for x in points(2000, 2.0) {
             let exact = box_distance(x, -half, half);
             if exact.abs() < 0.15 {
-                assert!((solids.distance(x) - exact).abs() < 0.015, "at {x}, scale {s}");
+                // Interpolation blunts a corner by up to half a cell.
+                assert!((solids.distance(x) - exact).abs() < 0.025, "at {x}, scale {s}");
             }
         }
         if frame < 3.0 {
@@ -258,7 +259,8 @@ fn a_deforming_box_pushes_with_the_velocity_of_its_vertices() {
     for x in points(2000, 1.5) {
         let exact = box_distance(x, Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, top, 0.5));
         if exact.abs() < 0.15 {
-            assert!((solids.distance(x) - exact).abs() < 0.015, "at {x}");
+            // Interpolation blunts edges by a fraction of a cell.
+            assert!((solids.distance(x) - exact).abs() < 0.02, "at {x}");
         }
         if x.x.abs() < 0.4 && x.z.abs() < 0.4 && (x.y - top).abs() < 0.1 {
             assert!(solids.velocity(x).distance(Vec3::Y * 2.4) < 1e-3, "{}", solids.velocity(x));
@@ -381,6 +383,8 @@ fn a_turn_in_place_leaves_a_ball_where_it_is() {
         assert!((solids.distance(0.55 * x) - 0.05).abs() < 2e-3);
         assert!(solids.normal(0.55 * x).distance(x) < 0.02);
     }
+    // The motion over the step is the chord of an arc of 0.1 rad.
+    let chord = (Quat::from_rotation_y(0.1) * Vec3::X - Vec3::X) * 0.5 * 240.0;
     let v = solids.velocity(0.5 * Vec3::X);
-    assert!(v.distance(Vec3::new(0.0, 0.0, -12.0)) < 0.1, "{v}");
+    assert!(v.distance(chord) < 1e-2, "{v} instead of {chord}");
 }
