@@ -44,7 +44,7 @@ impl Scene {
 /// Choice of substeps: as few as the CFL number allows, within bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Substeps {
-    /// Cells that the fastest particle may cross in a substep, 0.1 … 4.
+    /// Cells that all but the fastest thousandth of the particles may cross in a substep, 0.1 … 4.
     pub cfl: f32,
     /// Fewest substeps a frame, ≥ 1.
     pub min: u32,

@@ -49,7 +49,7 @@ pub(super) const SECTION: Section = Section {
             kind: float(0.1, 4.0),
             unit: Unit::Cells,
             default: Default::Float(2.0),
-            doc: "Cells that the fastest particle may cross in a substep. Less is slower and finer.",
+            doc: "Cells that all but the fastest thousandth of the particles may cross in a substep. Less is slower and finer.",
         },
         Parameter {
             key: "substeps",
