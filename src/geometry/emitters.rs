@@ -79,6 +79,16 @@ impl Emitters {
         self.sources[e].shape.bounds()
     }
 
+    /// Whether a point \[m\] lies inside emitter `e` at the present time.
+    pub fn holds(&self, e: usize, x: Vec3) -> bool {
+        self.sources[e].shape.pieces().iter().any(|piece| piece.distance(x) <= 0.0)
+    }
+
+    /// Velocity that emitter `e` gives to matter at a point inside it \[m/s\].
+    pub fn velocity(&self, e: usize, x: Vec3) -> Vec3 {
+        self.sources[e].velocity_at(x)
+    }
+
     fn check(&self, source: &Source) -> Result<(), GeometryError> {
         if source.shape.is_animated() {
             return Ok(());
@@ -141,6 +151,17 @@ fn open(
 }
 
 impl Source {
+    /// The emitter's own velocity and what its surface hands on at a point \[m/s\].
+    pub(super) fn velocity_at(&self, x: Vec3) -> Vec3 {
+        let pieces = self.shape.pieces();
+        if self.inherit_velocity == 0.0 || !pieces.iter().any(Primitive::is_moving) {
+            return self.velocity;
+        }
+        let nearest = pieces.iter().min_by(|a, b| a.distance(x).total_cmp(&b.distance(x)));
+        let inherited = nearest.map_or(Vec3::ZERO, |piece| piece.velocity(x));
+        self.velocity + self.inherit_velocity * inherited
+    }
+
     /// The point of the shape farthest from its surface, as far as the level set can tell; `None` if
     /// the shape has no inside on its grid.
     pub(super) fn deepest_point(&self) -> Option<Vec3> {

@@ -235,20 +235,10 @@ impl Seeding<'_> {
         } else if !near.is_empty() && near.distance(position) < 0.0 {
             report.in_solids += 1;
         } else {
-            let inherited = self.inherited_velocity(position);
-            seeds.push(Seed { position, velocity: self.source.velocity + inherited, subcell });
+            let velocity = self.source.velocity_at(position);
+            seeds.push(Seed { position, velocity, subcell });
             report.emitted += 1;
         }
-    }
-
-    fn inherited_velocity(&self, x: Vec3) -> Vec3 {
-        let share = self.source.inherit_velocity;
-        let pieces = self.source.shape.pieces();
-        if share == 0.0 || !pieces.iter().any(Primitive::is_moving) {
-            return Vec3::ZERO;
-        }
-        let nearest = pieces.iter().min_by(|a, b| a.distance(x).total_cmp(&b.distance(x)));
-        nearest.map_or(Vec3::ZERO, |piece| share * piece.velocity(x))
     }
 }
 

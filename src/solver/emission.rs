@@ -1,12 +1,12 @@
 //! Sources and removals.
 
 use super::{SimulationError, SimulationState, Warning};
-use crate::geometry::{Emitters, Seed, Solids};
+use crate::geometry::{Emitters, Seed, SeedReport, Solids};
 use crate::particles::Particles;
 use crate::scene::{Bounds, EmitterMode, Scene};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Particles that one task looks through.
 const CHUNK: usize = 1 << 15;
@@ -30,6 +30,8 @@ pub struct Emission {
     emitters: Emitters,
     seeds: Vec<Seed>,
     was_blocked: Vec<bool>,
+    /// Particles inside flows during the present step: where each began, and the flow's velocity.
+    carried: FxHashMap<u64, (Vec3, Vec3)>,
 }
 
 impl Emission {
@@ -41,7 +43,8 @@ impl Emission {
         let (emitters, warnings) = Emitters::new(scene)?;
         let was_blocked = vec![false; scene.emitters.len()];
         let warnings = warnings.iter().map(Warning::from).collect();
-        Ok((Self { emitters, seeds: Vec::new(), was_blocked }, warnings))
+        let (seeds, carried) = (Vec::new(), FxHashMap::default());
+        Ok((Self { emitters, seeds, was_blocked, carried }, warnings))
     }
 
     /// Emits what is due. Solids must be posed at the moment's time.
@@ -56,6 +59,7 @@ impl Emission {
         moment: Moment,
     ) -> Result<Vec<Warning>, SimulationError> {
         let Moment { time, dt, fills, change } = moment;
+        self.carried.clear();
         let mut warnings = Vec::new();
         let frame = time * scene.fps;
         let due = |e: usize| {
@@ -91,65 +95,109 @@ impl Emission {
                     help: "move the emitter out of the collider, or set `collider.inverted`".into(),
                 });
             }
-            if scene.emitters[e].mode == EmitterMode::Flow {
-                self.seeds.iter_mut().for_each(|seed| seed.velocity -= change);
-            }
-            let subcell_size = 0.5 * scene.domain.cell_size;
-            let vacant = hold_emitted(&mut state.particles, &self.seeds, subcell_size);
+            let flows = scene.emitters[e].mode == EmitterMode::Flow;
+            let change = if flows { change } else { Vec3::ZERO };
+            let (held, vacant) = hold_emitted(
+                &mut state.particles,
+                &self.emitters,
+                e,
+                &self.seeds,
+                0.5 * scene.domain.cell_size,
+                self.capacity(e, &report, scene.domain.cell_size),
+                change,
+            );
+            let first_new = state.particles.len();
             let material = scene.emitters[e].material as u8;
             for seed in vacant.into_iter().map(|s| &self.seeds[s]) {
                 let id = state.next_id;
-                state.particles.push(seed.position, seed.velocity, id, time as f32, material);
+                let velocity = seed.velocity - change;
+                state.particles.push(seed.position, velocity, id, time as f32, material);
                 state.next_id += 1;
                 state.emitted += 1;
+            }
+            if flows {
+                let Particles { position, velocity, id, .. } = &state.particles;
+                for i in held.into_iter().chain(first_new..position.len()) {
+                    self.carried.insert(id[i], (position[i], velocity[i] + change));
+                }
             }
         }
         Ok(warnings)
     }
+
+    /// How many particles emitter `e` holds when full: its volume's worth, less what solids and
+    /// walls take. A count of random points would be off by its square root.
+    fn capacity(&self, e: usize, report: &SeedReport, cell_size: f32) -> usize {
+        let candidates = report.emitted + report.in_solids + report.outside_domain;
+        let particle = f64::from(0.5 * cell_size).powi(3);
+        let whole = self.emitters.volume(e) / particle;
+        (whole * report.emitted as f64 / candidates.max(1) as f64).round() as usize
+    }
+
+    /// After a step of `dt` [s]: the particles that began it inside a flow have moved with the
+    /// flow's velocity, whatever the water around them did, so that a tap gives its velocity times
+    /// its cross-section.
+    pub fn carry(&self, particles: &mut Particles, dt: f32) {
+        if self.carried.is_empty() {
+            return;
+        }
+        particles
+            .id
+            .par_chunks(CHUNK)
+            .zip(particles.position.par_chunks_mut(CHUNK))
+            .zip(particles.velocity.par_chunks_mut(CHUNK))
+            .for_each(|((ids, positions), velocities)| {
+                for ((id, x), v) in ids.iter().zip(positions).zip(velocities) {
+                    if let Some((start, flow)) = self.carried.get(id) {
+                        (*x, *v) = (*start + *flow * dt, *flow);
+                    }
+                }
+            });
+    }
 }
 
-/// Gives particles inside an emitter its velocity, and tells which seeds are to become particles,
-/// in their order: as many as the emitter has lost, taken from the sub-cells without a particle,
-/// those farthest upstream first. So the emitter always holds as many particles as its volume
-/// asks for, and what flows out is its velocity times its cross-section.
-fn hold_emitted(particles: &mut Particles, seeds: &[Seed], subcell_size: f32) -> Vec<usize> {
-    let seed_at: FxHashMap<IVec3, u32> =
-        seeds.iter().enumerate().map(|(s, seed)| (seed.subcell, s as u32)).collect();
-    let corners = seeds.iter().map(|s| s.subcell);
-    let low = corners.clone().fold(IVec3::MAX, IVec3::min);
-    let high = corners.fold(IVec3::MIN, IVec3::max);
-    let held: Vec<Vec<u32>> = particles
+/// Finds the particles inside emitter `e` and gives them its velocity less `change`. Returns which
+/// these are, and which seeds are to become particles, in their order: as many as it lacks of its
+/// `capacity`, taken from the sub-cells without a particle, those farthest upstream first. So the emitter
+/// always holds as many particles as its volume asks for.
+#[allow(clippy::too_many_arguments)]
+fn hold_emitted(
+    particles: &mut Particles,
+    emitters: &Emitters,
+    e: usize,
+    seeds: &[Seed],
+    subcell_size: f32,
+    capacity: usize,
+    change: Vec3,
+) -> (Vec<usize>, Vec<usize>) {
+    let (low, high) = emitters.bounds(e);
+    let held: Vec<Vec<(usize, IVec3)>> = particles
         .position
         .par_chunks(CHUNK)
         .zip(particles.velocity.par_chunks_mut(CHUNK))
-        .map(|(positions, velocities)| {
+        .enumerate()
+        .map(|(chunk, (positions, velocities))| {
             let mut held = Vec::new();
-            for (position, velocity) in positions.iter().zip(velocities) {
-                let subcell = (*position / subcell_size).floor().as_ivec3();
-                if subcell.cmpge(low).all()
-                    && subcell.cmple(high).all()
-                    && let Some(s) = seed_at.get(&subcell)
-                {
-                    *velocity = seeds[*s as usize].velocity;
-                    held.push(*s);
+            for (i, (x, velocity)) in positions.iter().zip(velocities).enumerate() {
+                if x.cmpge(low).all() && x.cmple(high).all() && emitters.holds(e, *x) {
+                    *velocity = emitters.velocity(e, *x) - change;
+                    held.push((chunk * CHUNK + i, (*x / subcell_size).floor().as_ivec3()));
                 }
             }
             held
         })
         .collect();
-    let mut is_vacant = vec![true; seeds.len()];
-    for s in held.iter().flatten() {
-        is_vacant[*s as usize] = false;
-    }
-    let lost = seeds.len().saturating_sub(held.iter().map(Vec::len).sum());
-    let mut vacant: Vec<usize> = (0..seeds.len()).filter(|s| is_vacant[*s]).collect();
+    let taken: FxHashSet<IVec3> = held.iter().flatten().map(|(_, subcell)| *subcell).collect();
+    let lost = capacity.saturating_sub(held.iter().map(Vec::len).sum());
+    let mut vacant: Vec<usize> =
+        (0..seeds.len()).filter(|s| !taken.contains(&seeds[*s].subcell)).collect();
     if lost < vacant.len() {
         let downstream = |s: usize| seeds[s].velocity.dot(seeds[s].position);
         vacant.sort_by(|a, b| downstream(*a).total_cmp(&downstream(*b)).then(a.cmp(b)));
         vacant.truncate(lost);
         vacant.sort_unstable();
     }
-    vacant
+    (held.into_iter().flatten().map(|(i, _)| i).collect(), vacant)
 }
 
 /// Removes the particles that have left through open sides and returns how many.

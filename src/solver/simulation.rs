@@ -217,6 +217,7 @@ impl Simulation {
                 StepOutcome::TooLong { .. } => dt *= 0.5,
                 StepOutcome::Done { max_speed, blocks, pressure } => {
                     self.state.step += 1;
+                    self.emission.carry(particles, dt as f32);
                     if let Some(bounds) = &self.scene.domain.bounds {
                         self.state.removed += remove_outside(particles, bounds) as u64;
                     }
