@@ -339,9 +339,9 @@ fn iterations_stay_flat() {
 }
 
 #[test]
-#[ignore = "large; run in release"]
-fn iterations_stay_flat_in_a_large_tank() {
+fn iterations_stay_flat_on_large_grids() {
     assert_flat(tank, 256);
+    assert_flat(|n| irregular_closed_below(n, 0.05), 256);
 }
 
 /// At 256³ the irregular shape holds a pocket that drains only through faces open by less than a

@@ -103,6 +103,12 @@ pub fn tank(n: i32) -> System {
 /// Water with a wavy surface around solid balls and over a bumpy floor, in a box of `n`³ cells,
 /// with fractional faces at the solids and the surface between cell centres.
 pub fn irregular(n: i32) -> System {
+    irregular_closed_below(n, 0.0)
+}
+
+/// As [`irregular`], with faces that are open by less than `least` closed, as the water solver
+/// closes them.
+pub fn irregular_closed_below(n: i32, least: f32) -> System {
     let scale = 1.0 / n as f32;
     let solid = move |p: Vec3| {
         let mut d = p.y - 0.08 - 0.04 * (9.0 * p.x).sin() * (11.0 * p.z).cos();
@@ -118,7 +124,8 @@ pub fn irregular(n: i32) -> System {
     let fraction = move |c: IVec3, axis: usize| {
         let mut corner = c.as_vec3() + 0.5;
         corner[axis] -= 0.5;
-        (0.5 + solid(corner * scale) / scale).clamp(0.0, 1.0)
+        let open = (0.5 + solid(corner * scale) / scale).clamp(0.0, 1.0);
+        if open < least { 0.0 } else { open }
     };
     let cell = |c: IVec3| {
         let open = (0..3).any(|a| fraction(c, a) > 0.0 || fraction(c + IVec3::AXES[a], a) > 0.0);
