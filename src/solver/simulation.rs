@@ -153,6 +153,13 @@ impl Simulation {
         &self.state.particles
     }
 
+    /// The pressure \[Pa\] of the last substep at the centres \[m\] of the cells that were liquid; none
+    /// before the first substep.
+    pub fn pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
+        let MaterialKind::Water(water) = &self.scene.materials[0].kind;
+        self.water.pressures(water.density)
+    }
+
     /// The present frame.
     pub fn frame(&self) -> i32 {
         self.state.frame

@@ -4,7 +4,7 @@ use super::volume::{self, VolumeKeeper};
 use super::{boundary, contact::SolidContacts, projection};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, cell_at, local_index};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, cell_at, local_cell, local_index};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
 use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{Advection, FaceField, ToGrid, ToParticles};
@@ -57,9 +57,11 @@ pub struct WaterSolver {
     matrix: PoissonMatrix,
     rhs: Field<f32>,
     pressure: Field<f32>,
+    potential: Field<f32>,
     solver: PressureSolver,
     extrapolator: Extrapolator,
     volume: VolumeKeeper,
+    taken: Option<StepSettings>,
 }
 
 /// The constants of a substep.
@@ -107,7 +109,25 @@ impl WaterSolver {
         clock.lap(&mut seconds.volume);
         let max_speed = self.transfer_to_particles(particles, solids, settings);
         clock.lap(&mut seconds.to_particles);
+        self.taken = Some(settings);
         StepOutcome::Done { max_speed, blocks: self.sorted.grid.len(), pressure }
+    }
+
+    /// The pressure \[Pa\] of the last step, for a liquid of `density` [kg/m³], at the centres \[m\]
+    /// of the liquid cells.
+    pub fn pressures(&self, density: f32) -> impl Iterator<Item = (Vec3, f32)> + '_ {
+        let taken = self.taken.into_iter();
+        taken.flat_map(move |StepSettings { cell_size, dt, .. }| {
+            let unit = density * cell_size / dt;
+            let blocks = self.sorted.grid.blocks().iter().enumerate();
+            blocks.flat_map(move |(b, block)| {
+                let (liquid, pressure) = (&self.liquid.blocks[b].0, &self.pressure.blocks[b].0);
+                (0..BLOCK_CELLS).filter(|i| liquid[*i] != 0).map(move |i| {
+                    let cell = (*block * BLOCK_EDGE as i32 + local_cell(i)).as_vec3();
+                    ((cell + 0.5) * cell_size, unit * pressure[i])
+                })
+            })
+        })
     }
 
     fn sort(&mut self, particles: &mut Particles, cell_size: f32) {
@@ -226,14 +246,14 @@ impl WaterSolver {
         let StepSettings { cell_size, dt, .. } = settings;
         self.to_grid.count(grid, ranges, cell_size, &particles.position, self.volume.count_mut());
         self.volume.find_excess(grid, &self.liquid, &self.solid, cell_size, dt, &mut self.rhs);
-        self.pressure.reset(grid, 0.0);
+        self.potential.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
-        self.solver.solve_again(&self.rhs, &mut self.pressure, &criteria);
+        self.solver.solve_again(&self.rhs, &mut self.potential, &criteria);
         volume::add_displacement(
             grid,
             &self.liquid,
             &self.open,
-            &self.pressure,
+            &self.potential,
             cell_size / dt,
             &mut self.velocity,
         );
