@@ -38,12 +38,34 @@ fn edges(kind: Kind) -> Option<(Vec<String>, Vec<String>)> {
             vec![format!("[{:?}, {:?}, {:?}]", l.min, l.min, l.max)],
             vec![format!("[0, 0, {}]", below(l)), format!("[{}, 0, 0]", above(l))],
         ),
+        Kind::AnimatedFloat(l) => {
+            let (valid, invalid) = edges(Kind::Float(l))?;
+            (keyed(valid), keyed(invalid))
+        }
+        Kind::AnimatedVector(l) => {
+            let (valid, invalid) = edges(Kind::Vector(l))?;
+            (keyed(valid), keyed(invalid))
+        }
         Kind::Interval(l) => (
             vec![format!("[{}, {}]", l.min, l.max)],
             vec![format!("[{}, {}]", l.min - 1, l.max), format!("[{}, {}]", l.min, l.max + 1)],
         ),
         _ => return None,
     })
+}
+
+/// Each value by itself, and as the second of two keys.
+fn keyed(values: Vec<String>) -> Vec<String> {
+    values
+        .iter()
+        .map(|v| format!("[[-5, {}], [7.5, {v}]]", inner_of(v)))
+        .chain(values.clone())
+        .collect()
+}
+
+/// A valid value of the same type.
+fn inner_of(value: &str) -> &'static str {
+    if value.starts_with('[') { "[1, 2, 3]" } else { "1" }
 }
 
 /// The valid scene with one value, alone in its table if the others of the table depend on it.

@@ -35,7 +35,7 @@ fn set_scheme(scene: &mut Scene, update: UpdateScheme, flip_ratio: f32) {
 fn a_falling_ball_follows_the_parabola() {
     let mut scene = water(0.05, None);
     scene.emitters.push(fill(Shape::Sphere { center: Vec3::new(0.3, 5.0, -0.2), radius: 0.3 }));
-    scene.emitters[0].velocity = Vec3::new(1.0, 2.0, 0.5);
+    scene.emitters[0].velocity = Vec3::new(1.0, 2.0, 0.5).into();
     let (before, _) = run(&scene, 0);
     let (after, _) = run(&scene, 12);
     let t = 0.5f32;
@@ -54,8 +54,8 @@ fn momentum_is_kept_in_free_flight() {
     scene.gravity = Vec3::ZERO;
     scene.emitters.push(fill(cuboid([-0.3, -0.3, -0.3], [0.3, 0.3, 0.0])));
     scene.emitters.push(fill(cuboid([-0.3, -0.3, 0.0], [0.3, 0.3, 0.3])));
-    scene.emitters[0].velocity = Vec3::new(0.5, 0.0, 0.2);
-    scene.emitters[1].velocity = Vec3::new(-0.25, 0.5, -0.2);
+    scene.emitters[0].velocity = Vec3::new(0.5, 0.0, 0.2).into();
+    scene.emitters[1].velocity = Vec3::new(-0.25, 0.5, -0.2).into();
     for (update, ratio) in
         [(UpdateScheme::Flip, 1.0), (UpdateScheme::Flip, 0.0), (UpdateScheme::Apic, 0.0)]
     {
@@ -108,7 +108,7 @@ fn a_tap_makes_particles_with_lasting_ids() {
     let mut scene = water(0.05, Some((Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, 1.5, 0.5))));
     scene.emitters.push(fill(Shape::Sphere { center: Vec3::new(0.0, 1.2, 0.0), radius: 0.1 }));
     scene.emitters[0].mode = EmitterMode::Flow;
-    scene.emitters[0].velocity = Vec3::new(0.0, -1.0, 0.0);
+    scene.emitters[0].velocity = Vec3::new(0.0, -1.0, 0.0).into();
     scene.emitters[0].last_frame = Some(12);
     let (simulation, reports) = run(&scene, 24);
     assert!(reports[1..10].iter().all(|r| r.emitted > 0));
@@ -123,7 +123,7 @@ fn a_tap_gives_its_velocity_times_its_cross_section() {
     let mut scene = water(0.02, None);
     scene.emitters.push(fill(cuboid([-0.1, 0.0, -0.1], [0.1, 0.1, 0.1])));
     scene.emitters[0].mode = EmitterMode::Flow;
-    scene.emitters[0].velocity = Vec3::new(0.0, -1.5, 0.0);
+    scene.emitters[0].velocity = Vec3::new(0.0, -1.5, 0.0).into();
     let (_, reports) = run(&scene, 24);
     let emitted: u64 = reports[4..].iter().map(|r| r.emitted).sum();
     let volume = emitted as f32 * 0.01f32.powi(3);

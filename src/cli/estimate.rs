@@ -51,23 +51,19 @@ pub fn estimate(scene: &Scene, volumes: &[f64]) -> Estimate {
 
 /// Particles that an emitter of so much volume [m³] makes in the whole scene.
 fn particles(emitter: &Emitter, volume: f64, scene: &Scene) -> f64 {
-    let velocity = emitter.velocity.as_dvec3();
-    let (volume, inflow) = match &emitter.shape {
-        Shape::Box { min, max } => {
-            let size = inside(*min, *max, &scene.domain).as_dvec3();
-            let sides = glam::DVec3::new(size.y * size.z, size.x * size.z, size.x * size.y);
-            (size.element_product(), sides.dot(velocity.abs()))
-        }
-        // A body's section is about the two-thirds power of its volume; exactly so for cubes.
-        Shape::Sphere { .. } | Shape::File(_) => {
-            (volume, volume.powf(2.0 / 3.0) * velocity.length())
-        }
+    let volume = match &emitter.shape {
+        Shape::Box { min, max } => inside(*min, *max, &scene.domain).as_dvec3().element_product(),
+        Shape::Sphere { .. } | Shape::File(_) => volume,
     };
-    let flowed = match emitter.mode {
-        EmitterMode::Fill => 0.0,
-        EmitterMode::Flow => inflow * active_seconds(emitter, scene),
+    let total = match (emitter.mode, &emitter.rate) {
+        (EmitterMode::Fill, _) => volume,
+        (EmitterMode::Flow, Some(rate)) => {
+            let (first, last) = active_frames(emitter, scene);
+            rate.integral(first, last) / scene.fps
+        }
+        (EmitterMode::Flow, None) => volume + carried_out(emitter, volume, scene),
     };
-    (volume + flowed) / f64::from(scene.domain.cell_size).powi(3) * PARTICLES_PER_CELL
+    total / f64::from(scene.domain.cell_size).powi(3) * PARTICLES_PER_CELL
 }
 
 /// Size of the part of a box that is within the walls \[m\].
@@ -78,10 +74,31 @@ fn inside(min: glam::Vec3, max: glam::Vec3, domain: &Domain) -> glam::Vec3 {
     }
 }
 
-fn active_seconds(emitter: &Emitter, scene: &Scene) -> f64 {
+/// Volume [m³] that the flow's velocity carries out of the shape in its active frames.
+fn carried_out(emitter: &Emitter, volume: f64, scene: &Scene) -> f64 {
+    let inflow = |velocity: glam::DVec3| match &emitter.shape {
+        Shape::Box { min, max } => {
+            let size = inside(*min, *max, &scene.domain).as_dvec3();
+            let sides = glam::DVec3::new(size.y * size.z, size.x * size.z, size.x * size.y);
+            sides.dot(velocity.abs())
+        }
+        Shape::Sphere { radius, .. } => {
+            std::f64::consts::PI * f64::from(*radius).powi(2) * velocity.length()
+        }
+        // A body's section is about the two-thirds power of its volume; exactly so for cubes.
+        Shape::File(_) => volume.powf(2.0 / 3.0) * velocity.length(),
+    };
+    let (first, last) = active_frames(emitter, scene);
+    let frames = (first as i64)..(last as i64);
+    let flows = frames.map(|frame| inflow(emitter.velocity.at(frame as f64 + 0.5).as_dvec3()));
+    flows.sum::<f64>() / scene.fps
+}
+
+/// First and last frame between which a flow runs.
+fn active_frames(emitter: &Emitter, scene: &Scene) -> (f64, f64) {
     let first = emitter.first_frame.max(scene.first_frame);
     let last = emitter.last_frame.unwrap_or(scene.last_frame).min(scene.last_frame);
-    f64::from((last - first).max(0)) / scene.fps
+    (f64::from(first), f64::from(last.max(first)))
 }
 
 /// `1.5 GB`: bytes in the unit that leaves one to three digits.

@@ -41,13 +41,15 @@ pub fn locate(error: GeometryError, loaded: &LoadedScene) -> Box<GeometryFault> 
     Box::new(GeometryFault { error, at, text: loaded.text().to_owned() })
 }
 
-/// The first emitter or collider whose file or name the message mentions.
+/// The first emitter, collider or sink whose file or name the message mentions.
 fn key_in(message: &str, scene: &Scene) -> Option<String> {
     let emitters = scene.emitters.iter().map(|e| (&e.name, &e.shape)).enumerate();
     let colliders = scene.colliders.iter().map(|c| (&c.name, &c.shape)).enumerate();
     let emitters = emitters.map(|(i, part)| (format!("emitter[{i}]"), part));
     let colliders = colliders.map(|(i, part)| (format!("collider[{i}]"), part));
-    let mut parts: Vec<_> = emitters.chain(colliders).collect();
+    let sinks = scene.sinks.iter().map(|s| (&s.name, &s.shape)).enumerate();
+    let sinks = sinks.map(|(i, part)| (format!("sink[{i}]"), part));
+    let mut parts: Vec<_> = emitters.chain(colliders).chain(sinks).collect();
     // A file with its object says more than the file alone, and the file more than a name.
     let mention = |(name, shape): (&String, &Shape)| match shape {
         Shape::File(source) => {

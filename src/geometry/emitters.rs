@@ -4,7 +4,7 @@ use super::error::{GeometryError, GeometryWarning};
 use super::primitive::Primitive;
 use super::read::GeometryCache;
 use super::shape::{AnimatedShape, Role, ShapeOptions};
-use crate::scene::{Bounds, Emitter, EmitterMode, Scene, Shape};
+use crate::scene::{Animated, Bounds, Emitter, EmitterMode, Scene, Shape};
 use glam::Vec3;
 
 /// Band of an emitter's level set [its cells, half as large as the simulation's].
@@ -16,6 +16,7 @@ const FEWEST_CELLS: f32 = 16.0;
 #[derive(Debug)]
 pub struct Emitters {
     pub(super) cell_size: f32,
+    fps: f64,
     pub(super) seed: u64,
     pub(super) bounds: Option<Bounds>,
     pub(super) sources: Vec<Source>,
@@ -26,7 +27,9 @@ pub struct Emitters {
 pub(super) struct Source {
     pub(super) name: String,
     pub(super) shape: AnimatedShape,
-    pub(super) velocity: Vec3,
+    velocity: Animated<Vec3>,
+    /// Its own velocity at the present time [m/s].
+    pub(super) own_velocity: Vec3,
     pub(super) inherit_velocity: f32,
     pub(super) mode: EmitterMode,
 }
@@ -45,7 +48,7 @@ impl Emitters {
             sources.push(open(emitter, scene, &mut cache, &mut warnings)?);
         }
         let (cell_size, bounds) = (scene.domain.cell_size, scene.domain.bounds);
-        let emitters = Self { cell_size, seed: scene.seed, bounds, sources };
+        let emitters = Self { cell_size, fps: scene.fps, seed: scene.seed, bounds, sources };
         emitters.sources.iter().try_for_each(|source| emitters.check(source))?;
         Ok((emitters, warnings))
     }
@@ -55,7 +58,11 @@ impl Emitters {
     /// # Errors
     /// Geometry that can no longer be read or used at this time.
     pub fn set_time(&mut self, time: f64, dt: f64) -> Result<(), GeometryError> {
-        self.sources.iter_mut().try_for_each(|s| s.shape.set_time(time, dt))
+        let frame = time * self.fps;
+        self.sources.iter_mut().try_for_each(|source| {
+            source.own_velocity = source.velocity.at(frame);
+            source.shape.set_time(time, dt)
+        })
     }
 
     /// Number of emitters, in the order of the scene.
@@ -144,7 +151,8 @@ fn open(
     Ok(Source {
         name: emitter.name.clone(),
         shape,
-        velocity: emitter.velocity,
+        velocity: emitter.velocity.clone(),
+        own_velocity: emitter.velocity.at(f64::from(emitter.first_frame)),
         inherit_velocity: emitter.inherit_velocity,
         mode: emitter.mode,
     })
@@ -155,11 +163,11 @@ impl Source {
     pub(super) fn velocity_at(&self, x: Vec3) -> Vec3 {
         let pieces = self.shape.pieces();
         if self.inherit_velocity == 0.0 || !pieces.iter().any(Primitive::is_moving) {
-            return self.velocity;
+            return self.own_velocity;
         }
         let nearest = pieces.iter().min_by(|a, b| a.distance(x).total_cmp(&b.distance(x)));
         let inherited = nearest.map_or(Vec3::ZERO, |piece| piece.velocity(x));
-        self.velocity + self.inherit_velocity * inherited
+        self.own_velocity + self.inherit_velocity * inherited
     }
 
     /// The point of the shape farthest from its surface, as far as the level set can tell; `None` if

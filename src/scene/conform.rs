@@ -3,8 +3,8 @@
 use super::document::{Entry, Node, Value};
 use super::error::{SceneError, SceneProblem, number};
 use super::params::{
-    Choice, Default, FREE_SECTION, IntegerLimits, Kind, Limits, Parameter, Rule, SECTIONS, Section,
-    Unit,
+    Choice, Default, FRAMES, FREE_SECTION, IntegerLimits, Kind, Limits, Parameter, Rule, SECTIONS,
+    Section, Unit,
 };
 use super::source::Source;
 use serde_json::{Map, Value as Json, json};
@@ -195,6 +195,8 @@ impl Checker<'_> {
                 Value::Bool(flag) => json!(flag),
                 other => self.wrong_type(key, node, "true or false", other),
             },
+            Kind::AnimatedFloat(limits) => self.animated(Kind::Float(limits), unit, node, key),
+            Kind::AnimatedVector(limits) => self.animated(Kind::Vector(limits), unit, node, key),
             Kind::Text | Kind::Geometry => self.text(node, key),
             Kind::Choice(choices) => self.choice(choices, node, key),
             Kind::Choices(choices) => match &node.value {
@@ -239,6 +241,38 @@ impl Checker<'_> {
             return Json::Null;
         }
         json!(value)
+    }
+
+    /// A constant, or `[[frame, value], …]` with rising frames.
+    fn animated(&mut self, constant: Kind, unit: Unit, node: &Node, key: &str) -> Json {
+        let Value::List(items) = &node.value else { return self.value(constant, unit, node, key) };
+        if !matches!(items.first().map(|item| &item.value), Some(Value::List(_))) {
+            return self.value(constant, unit, node, key);
+        }
+        let mut keys = Vec::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            let key = format!("{key}[{i}]");
+            let Value::List(pair) = &item.value else {
+                return self.wrong_type(&key, item, "a key, [frame, value]", &item.value);
+            };
+            let [frame, value] = pair.as_slice() else {
+                return self.wrong_type(&key, item, "a key, [frame, value]", &item.value);
+            };
+            let limits = Limits { min: FRAMES.min as f64, max: FRAMES.max as f64 };
+            let frame = self.float(limits, Unit::Frames, frame, &key);
+            let value = self.value(constant, unit, value, &key);
+            keys.push((frame, value, item));
+        }
+        for pair in keys.windows(2) {
+            if let (Some(first), Some(second)) = (pair[0].0.as_f64(), pair[1].0.as_f64())
+                && second <= first
+            {
+                let problem = SceneProblem::KeysNotRising { first, second };
+                self.report(key, &pair[1].2.span, problem);
+                return Json::Null;
+            }
+        }
+        keys.into_iter().map(|(frame, value, _)| json!([frame, value])).collect()
     }
 
     fn integer(&mut self, limits: IntegerLimits, unit: Unit, node: &Node, key: &str) -> Json {

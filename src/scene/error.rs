@@ -127,6 +127,37 @@ pub enum SceneProblem {
         /// The last number.
         last: i64,
     },
+    /// Keys whose frames do not rise.
+    #[error("the keys are out of order: frame {second} comes after frame {first}")]
+    KeysNotRising {
+        /// A key's frame.
+        first: f64,
+        /// The next key's.
+        second: f64,
+    },
+    /// A direction of length zero.
+    #[error("the direction is zero")]
+    NoDirection,
+    /// A key that one choice of another key needs.
+    #[error("`{key} = \"{value}\"` needs `{missing}` as well")]
+    ChoiceNeeds {
+        /// The key with the choice.
+        key: &'static str,
+        /// The choice.
+        value: &'static str,
+        /// The key that it needs.
+        missing: &'static str,
+    },
+    /// A key that makes sense only under one choice of another key.
+    #[error("`{key}` needs `{other} = \"{value}\"`")]
+    OnlyUnder {
+        /// The key that is given.
+        key: &'static str,
+        /// The key with the choice.
+        other: &'static str,
+        /// The choice that it needs.
+        value: &'static str,
+    },
     /// A box without volume.
     #[error("the box has no extent along {axis}: min {min} m is not below max {max} m")]
     EmptyBox {
@@ -254,6 +285,10 @@ impl SceneProblem {
             Self::NotFinite { .. } => "not_finite",
             Self::UnknownChoice { .. } => "unknown_choice",
             Self::Reversed { .. } => "reversed",
+            Self::KeysNotRising { .. } => "keys_not_rising",
+            Self::NoDirection => "no_direction",
+            Self::ChoiceNeeds { .. } => "choice_needs",
+            Self::OnlyUnder { .. } => "only_under",
             Self::EmptyBox { .. } => "empty_box",
             Self::ExactlyOne { .. } => "exactly_one",
             Self::Incomplete { .. } => "incomplete",
@@ -300,6 +335,12 @@ impl SceneProblem {
                 }
             }
             Self::Reversed { first, last } => format!("write [{last}, {first}]"),
+            Self::KeysNotRising { .. } => "write the keys in the order of their frames".into(),
+            Self::NoDirection => "give a vector that points somewhere, at every key".into(),
+            Self::ChoiceNeeds { missing, .. } => format!("add `{missing}`"),
+            Self::OnlyUnder { key, other, value } => {
+                format!("set `{other} = \"{value}\"`, or remove `{key}`")
+            }
             Self::EmptyBox { axis, .. } => {
                 format!("make `max` greater than `min` along {axis}")
             }
@@ -374,7 +415,7 @@ fn count(given: usize) -> &'static str {
 }
 
 /// `` `a`, `b` and `c` ``.
-fn quoted<S: AsRef<str>>(words: &[S], joint: &str) -> String {
+pub(super) fn quoted<S: AsRef<str>>(words: &[S], joint: &str) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{}`", word.as_ref())).collect();
     match quoted.split_last() {
         None => "none".into(),

@@ -55,10 +55,13 @@ impl Scene {
         serde_json::to_value(RawScene::from(self)).unwrap_or(Json::Null)
     }
 
-    /// All geometry files with the objects that are read from them, emitters first.
+    /// All geometry files with the objects that are read from them, emitters
+    /// first.
     pub fn geometry_sources(&self) -> impl Iterator<Item = &GeometrySource> {
-        let shapes = self.emitters.iter().map(|e| &e.shape);
-        shapes.chain(self.colliders.iter().map(|c| &c.shape)).filter_map(|shape| match shape {
+        let emitters = self.emitters.iter().map(|e| &e.shape);
+        let colliders = self.colliders.iter().map(|c| &c.shape);
+        let sinks = self.sinks.iter().map(|s| &s.shape);
+        emitters.chain(colliders).chain(sinks).filter_map(|shape| match shape {
             Shape::File(source) => Some(source),
             Shape::Box { .. } | Shape::Sphere { .. } => None,
         })
@@ -127,7 +130,7 @@ impl ResolvedScene {
     /// scene and its geometry lie in.
     pub fn scene_hash(&self) -> String {
         let mut parameters = self.simulation_parameters();
-        for key in ["scene", "output", "material", "emitter", "collider"] {
+        for key in ["scene", "output", "material", "emitter", "collider", "sink", "force"] {
             flatten(key, self.document.get(key).unwrap_or(&Json::Null), &mut |key, value| {
                 if !key.ends_with(".geometry") {
                     parameters.insert(key.to_owned(), value.to_string());

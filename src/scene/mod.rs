@@ -7,6 +7,7 @@
 //!                          params: the table that schema and reference are made from, too
 //! ```
 
+mod animated;
 mod conform;
 mod document;
 mod error;
@@ -23,14 +24,15 @@ mod source;
 mod suggest;
 mod warning;
 
+pub use animated::Animated;
 pub use document::Format;
 pub use error::{SceneError, SceneErrors, SceneProblem};
 pub use geometry_path::GEOMETRY_EXTENSIONS;
 pub use identity::{ChangedParameter, GeometryDigest, ResolvedScene};
 pub use load::{LoadedScene, load, parse};
 pub use model::{
-    Bounds, Collider, Domain, Emitter, EmitterMode, GeometrySource, Material, MaterialKind, Output,
-    Scene, Shape, Substeps, UpdateScheme, Water,
+    Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, GeometrySource,
+    Material, MaterialKind, Output, Scene, Shape, Sink, Substeps, UpdateScheme, Water,
 };
 pub use schema::{json_schema, reference_page};
 pub use source::{Location, Place};

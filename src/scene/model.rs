@@ -1,5 +1,6 @@
 //! The validated scene: what every later stage sees.
 
+use super::animated::Animated;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -29,6 +30,10 @@ pub struct Scene {
     pub emitters: Vec<Emitter>,
     /// Obstacles.
     pub colliders: Vec<Collider>,
+    /// Regions that remove particles.
+    pub sinks: Vec<Sink>,
+    /// Forces beside gravity.
+    pub forces: Vec<Force>,
     /// What to write.
     pub output: Output,
 }
@@ -122,8 +127,11 @@ pub struct Emitter {
     pub shape: Shape,
     /// Once or all the time.
     pub mode: EmitterMode,
-    /// Initial velocity [m/s], added to what is inherited.
-    pub velocity: Vec3,
+    /// Initial velocity [m/s], added to what is inherited. With a `rate` only its direction
+    /// counts; zero then lets matter out on all sides.
+    pub velocity: Animated<Vec3>,
+    /// Volume that a flow gives in a second [m³/s], ≥ 0; `None`: as much as the velocity carries.
+    pub rate: Option<Animated<f32>>,
     /// Share of the shape's own surface velocity that particles inherit, 0 … 1.
     pub inherit_velocity: f32,
     /// First active frame (a fill happens at this frame).
@@ -156,6 +164,82 @@ pub struct Collider {
     pub thickness: f32,
     /// Material stays inside the shape instead of outside.
     pub inverted: bool,
+}
+
+/// A region that removes what gets inside; what it took is counted and reported.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sink {
+    /// Name in messages and statistics.
+    pub name: String,
+    /// The region.
+    pub shape: Shape,
+    /// First active frame.
+    pub first_frame: i32,
+    /// Last active frame; `None`: to the end.
+    pub last_frame: Option<i32>,
+}
+
+/// A force on everything that is simulated, given as an acceleration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Force {
+    /// Name in messages.
+    pub name: String,
+    /// What it does.
+    pub kind: ForceKind,
+    /// Wind: its speed [m/s]; explosion: the change of velocity at its centre [m/s]; otherwise the
+    /// acceleration [m/s²].
+    pub strength: Animated<f32>,
+    /// Centre \[m\].
+    pub position: Animated<Vec3>,
+    /// Where the wind blows to, or the axis of a vortex; never zero, its length does not count.
+    pub direction: Animated<Vec3>,
+    /// Radius \[m\] within which it acts, > 0; `None`: everywhere.
+    pub radius: Option<f32>,
+    /// How it fades from its centre to the radius.
+    pub falloff: Falloff,
+    /// First active frame; an explosion bursts at its start.
+    pub first_frame: i32,
+    /// Last active frame, but for explosions; `None`: to the end.
+    pub last_frame: Option<i32>,
+}
+
+/// What a force does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForceKind {
+    /// Drags the surface along with moving air.
+    Wind {
+        /// Drag c = ½ C ρ_air / ρ of the surface, 0 … 1.
+        drag: f32,
+    },
+    /// Pulls towards a point, or pushes away from it if negative.
+    Point,
+    /// Turns around an axis.
+    Vortex,
+    /// Eddies that come and go.
+    Turbulence {
+        /// Size of the largest eddies \[m\], > 0.
+        size: f32,
+        /// How fast they change [1/s], ≥ 0.
+        evolution: f32,
+    },
+    /// Throws away from a point, once.
+    Explosion,
+}
+
+/// How a force fades with the distance r from its centre, within its radius R.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Falloff {
+    /// 1 up to R.
+    None,
+    /// 1 − r / R.
+    Linear,
+    /// (1 − r² / R²)².
+    #[default]
+    Smooth,
+    /// (R / r)² beyond R, without end, and r / R inside: the gravity of a ball.
+    InverseSquare,
 }
 
 /// Geometry in a scene.

@@ -1,9 +1,10 @@
 //! The scene file as it is written: the one schema of TOML and JSON. Types and ranges have been
 //! checked when it is made; how its parts fit together has not.
 
+use super::animated::Animated;
 use super::model::{
-    Bounds, Collider, Domain, Emitter, EmitterMode, Material, MaterialKind, Output, Scene, Shape,
-    UpdateScheme,
+    Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
+    MaterialKind, Output, Scene, Shape, Sink, UpdateScheme,
 };
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ pub(super) struct RawScene {
     pub material: Vec<RawMaterial>,
     pub emitter: Vec<RawEmitter>,
     pub collider: Vec<RawCollider>,
+    pub sink: Vec<RawSink>,
+    pub force: Vec<RawForce>,
     pub output: RawOutput,
 }
 
@@ -100,7 +103,9 @@ pub(super) struct RawEmitter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometry: Option<String>,
     pub mode: EmitterMode,
-    pub velocity: [f64; 3],
+    pub velocity: RawAnimated<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RawAnimated<f64>>,
     pub inherit_velocity: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<[i32; 2]>,
@@ -120,6 +125,81 @@ pub(super) struct RawCollider {
     pub friction: f64,
     pub thickness: f64,
     pub inverted: bool,
+}
+
+/// `[[sink]]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSink {
+    pub name: String,
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub cuboid: Option<RawBox>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sphere: Option<RawSphere>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<[i32; 2]>,
+}
+
+/// `[[force]]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawForce {
+    pub name: String,
+    pub kind: RawForceKind,
+    pub strength: RawAnimated<f64>,
+    pub position: RawAnimated<[f64; 3]>,
+    pub direction: RawAnimated<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    pub falloff: Falloff,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drag: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evolution: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<[i32; 2]>,
+}
+
+/// Word for a [`ForceKind`].
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RawForceKind {
+    Wind,
+    Point,
+    Vortex,
+    Turbulence,
+    Explosion,
+}
+
+/// One value, or values at frames.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(super) enum RawAnimated<T> {
+    Constant(T),
+    Keys(Vec<(f64, T)>),
+}
+
+impl<T: Copy> RawAnimated<T> {
+    /// The value over time. `None` for keys that are not in order.
+    pub fn resolve<U: Copy>(&self, narrow: impl Fn(T) -> U) -> Option<Animated<U>> {
+        match self {
+            Self::Constant(value) => Some(narrow(*value).into()),
+            Self::Keys(keys) => {
+                Animated::through(keys.iter().map(|(frame, v)| (*frame, narrow(*v))).collect())
+            }
+        }
+    }
+
+    fn of<U: Copy>(animated: &Animated<U>, widen: impl Fn(U) -> T) -> Self {
+        match animated.constant() {
+            Some(value) => Self::Constant(widen(value)),
+            None => Self::Keys(animated.keys().iter().map(|(f, v)| (*f, widen(*v))).collect()),
+        }
+    }
 }
 
 /// `[output]`.
@@ -177,6 +257,8 @@ impl From<&Scene> for RawScene {
             material: scene.materials.iter().map(RawMaterial::from).collect(),
             emitter: scene.emitters.iter().map(|e| raw_emitter(e, scene)).collect(),
             collider: scene.colliders.iter().map(RawCollider::from).collect(),
+            sink: scene.sinks.iter().map(RawSink::from).collect(),
+            force: scene.forces.iter().map(RawForce::from).collect(),
             output: RawOutput::from(&scene.output),
         }
     }
@@ -222,7 +304,8 @@ fn raw_emitter(emitter: &Emitter, scene: &Scene) -> RawEmitter {
         sphere,
         geometry,
         mode: emitter.mode,
-        velocity: widen3(emitter.velocity),
+        velocity: RawAnimated::of(&emitter.velocity, widen3),
+        rate: emitter.rate.as_ref().map(|rate| RawAnimated::of(rate, widen)),
         inherit_velocity: widen(emitter.inherit_velocity),
         frames: emitter.last_frame.map(|last| [emitter.first_frame, last]),
     }
@@ -239,6 +322,46 @@ impl From<&Collider> for RawCollider {
             friction: widen(collider.friction),
             thickness: widen(collider.thickness),
             inverted: collider.inverted,
+        }
+    }
+}
+
+impl From<&Sink> for RawSink {
+    fn from(sink: &Sink) -> Self {
+        let (cuboid, sphere, geometry) = raw_shape(&sink.shape);
+        let frames = sink.last_frame.map(|last| [sink.first_frame, last]);
+        Self { name: sink.name.clone(), cuboid, sphere, geometry, frames }
+    }
+}
+
+impl From<&Force> for RawForce {
+    fn from(force: &Force) -> Self {
+        let (mut drag, mut size, mut evolution) = (None, None, None);
+        let kind = match force.kind {
+            ForceKind::Wind { drag: share } => {
+                drag = Some(widen(share));
+                RawForceKind::Wind
+            }
+            ForceKind::Point => RawForceKind::Point,
+            ForceKind::Vortex => RawForceKind::Vortex,
+            ForceKind::Turbulence { size: largest, evolution: rate } => {
+                (size, evolution) = (Some(widen(largest)), Some(widen(rate)));
+                RawForceKind::Turbulence
+            }
+            ForceKind::Explosion => RawForceKind::Explosion,
+        };
+        Self {
+            name: force.name.clone(),
+            kind,
+            strength: RawAnimated::of(&force.strength, widen),
+            position: RawAnimated::of(&force.position, widen3),
+            direction: RawAnimated::of(&force.direction, widen3),
+            radius: force.radius.map(widen),
+            falloff: force.falloff,
+            drag,
+            size,
+            evolution,
+            frames: force.last_frame.map(|last| [force.first_frame, last]),
         }
     }
 }

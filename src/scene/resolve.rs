@@ -1,15 +1,16 @@
 //! Raw scene to scene: how the parts fit together.
 
+use super::animated::Animated;
 use super::error::{SceneError, SceneProblem};
 use super::extent::check_domain;
 use super::geometry_path::find_geometry;
 use super::model::{
-    Bounds, Collider, Domain, Emitter, EmitterMode, Material, MaterialKind, Output, Scene, Shape,
-    Substeps, Water,
+    Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
+    MaterialKind, Output, Scene, Shape, Sink, Substeps, Water,
 };
 use super::raw::{
-    RawBox, RawCollider, RawDomain, RawEmitter, RawKind, RawMaterial, RawOutput, RawScene,
-    RawSphere,
+    RawAnimated, RawBox, RawCollider, RawDomain, RawEmitter, RawForce, RawForceKind, RawKind,
+    RawMaterial, RawOutput, RawScene, RawSink, RawSphere,
 };
 use super::source::Source;
 use super::warning::{SceneRemark, SceneWarning};
@@ -58,6 +59,8 @@ impl Resolver<'_> {
         let materials = self.materials(&raw.material);
         self.refuse_duplicates("emitter", raw.emitter.iter().map(|e| e.name.as_str()));
         self.refuse_duplicates("collider", raw.collider.iter().map(|c| c.name.as_str()));
+        self.refuse_duplicates("sink", raw.sink.iter().map(|s| s.name.as_str()));
+        self.refuse_duplicates("force", raw.force.iter().map(|f| f.name.as_str()));
         let [first_frame, last_frame] = raw.scene.frames;
         let emitters: Vec<Option<Emitter>> = raw
             .emitter
@@ -67,6 +70,10 @@ impl Resolver<'_> {
             .collect();
         let colliders: Vec<Option<Collider>> =
             raw.collider.iter().enumerate().map(|(i, c)| self.collider(i, c)).collect();
+        let sinks: Vec<Option<Sink>> =
+            raw.sink.iter().enumerate().map(|(i, s)| self.sink(i, s, first_frame)).collect();
+        let forces: Vec<Option<Force>> =
+            raw.force.iter().enumerate().map(|(i, f)| self.force(i, f, first_frame)).collect();
         let scene = Scene {
             name: name?,
             fps: raw.scene.fps,
@@ -83,8 +90,11 @@ impl Resolver<'_> {
             materials,
             emitters: emitters.into_iter().collect::<Option<_>>()?,
             colliders: colliders.into_iter().collect::<Option<_>>()?,
+            sinks: sinks.into_iter().collect::<Option<_>>()?,
+            forces: forces.into_iter().collect::<Option<_>>()?,
             output: self.output(&raw.output),
         };
+        self.check_materials(raw, &scene);
         self.check_emitters(&scene);
         Some(scene)
     }
@@ -177,12 +187,17 @@ impl Resolver<'_> {
             self.report(&format!("{key}.material"), problem);
         }
         let shape = self.shape(&key, &raw.cuboid, &raw.sphere, &raw.geometry);
+        if raw.rate.is_some() && raw.mode == EmitterMode::Fill {
+            let problem = SceneProblem::OnlyUnder { key: "rate", other: "mode", value: "flow" };
+            self.report(&format!("{key}.rate"), problem);
+        }
         Some(Emitter {
             name: raw.name.clone(),
             material: material?,
             shape: shape?,
             mode: raw.mode,
-            velocity: vec3(raw.velocity),
+            velocity: raw.velocity.resolve(vec3)?,
+            rate: raw.rate.as_ref().and_then(|rate| rate.resolve(|r| r as f32)),
             inherit_velocity: raw.inherit_velocity as f32,
             first_frame: raw.frames.map_or(first_frame, |f| f[0]),
             last_frame: raw.frames.map(|f| f[1]),
@@ -198,6 +213,75 @@ impl Resolver<'_> {
             thickness: raw.thickness as f32,
             inverted: raw.inverted,
         })
+    }
+
+    fn sink(&mut self, index: usize, raw: &RawSink, first_frame: i32) -> Option<Sink> {
+        let key = format!("sink[{index}]");
+        Some(Sink {
+            name: raw.name.clone(),
+            shape: self.shape(&key, &raw.cuboid, &raw.sphere, &raw.geometry)?,
+            first_frame: raw.frames.map_or(first_frame, |f| f[0]),
+            last_frame: raw.frames.map(|f| f[1]),
+        })
+    }
+
+    fn force(&mut self, index: usize, raw: &RawForce, first_frame: i32) -> Option<Force> {
+        let key = format!("force[{index}]");
+        let direction = self.direction(&format!("{key}.direction"), &raw.direction);
+        let kind = match raw.kind {
+            RawForceKind::Wind => ForceKind::Wind { drag: raw.drag? as f32 },
+            RawForceKind::Point => ForceKind::Point,
+            RawForceKind::Vortex => ForceKind::Vortex,
+            RawForceKind::Turbulence => {
+                let size = self.needed(&key, "turbulence", "size", raw.size)? as f32;
+                ForceKind::Turbulence { size, evolution: raw.evolution? as f32 }
+            }
+            RawForceKind::Explosion => {
+                self.needed(&key, "explosion", "radius", raw.radius)?;
+                ForceKind::Explosion
+            }
+        };
+        if raw.falloff == Falloff::InverseSquare && raw.radius.is_none() {
+            let (value, missing) = ("inverse_square", "radius");
+            let problem = SceneProblem::ChoiceNeeds { key: "falloff", value, missing };
+            self.report(&format!("{key}.falloff"), problem);
+        }
+        Some(Force {
+            name: raw.name.clone(),
+            kind,
+            strength: raw.strength.resolve(|s| s as f32)?,
+            position: raw.position.resolve(vec3)?,
+            direction: direction?,
+            radius: raw.radius.map(|r| r as f32),
+            falloff: raw.falloff,
+            first_frame: raw.frames.map_or(first_frame, |f| f[0]),
+            last_frame: raw.frames.map(|f| f[1]),
+        })
+    }
+
+    /// A value that one kind of force cannot do without.
+    fn needed<T>(
+        &mut self,
+        key: &str,
+        kind: &'static str,
+        missing: &'static str,
+        value: Option<T>,
+    ) -> Option<T> {
+        if value.is_none() {
+            let problem = SceneProblem::ChoiceNeeds { key: "kind", value: kind, missing };
+            self.report(&format!("{key}.kind"), problem);
+        }
+        value
+    }
+
+    /// A direction that is never zero.
+    fn direction(&mut self, key: &str, raw: &RawAnimated<[f64; 3]>) -> Option<Animated<Vec3>> {
+        let direction = raw.resolve(vec3)?;
+        if direction.keys().iter().any(|(_, d)| d.length_squared() == 0.0) {
+            self.report(key, SceneProblem::NoDirection);
+            return None;
+        }
+        Some(direction)
     }
 
     fn shape(
@@ -251,6 +335,22 @@ impl Resolver<'_> {
         }
     }
 
+    /// One grid moves all water: what emitters give must not differ in how it is to be moved.
+    fn check_materials(&mut self, raw: &RawScene, scene: &Scene) {
+        let mut used: Vec<usize> = scene.emitters.iter().map(|e| e.material).collect();
+        used.sort_unstable();
+        used.dedup();
+        let Some((&first, others)) = used.split_first() else { return };
+        for &other in others {
+            let settings = differing(&raw.material[first], &raw.material[other]);
+            if !settings.is_empty() {
+                let [first, second] = [first, other].map(|m| scene.materials[m].name.clone());
+                let remark = SceneRemark::MaterialsDiffer { first, second, settings };
+                self.remark(&format!("material[{other}]"), remark);
+            }
+        }
+    }
+
     fn check_emitters(&mut self, scene: &Scene) {
         if scene.emitters.is_empty() {
             self.remark("emitter", SceneRemark::NoEmitter);
@@ -269,6 +369,17 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// Keys in which two materials differ, but for their names.
+fn differing(a: &RawMaterial, b: &RawMaterial) -> Vec<String> {
+    let table = |material| match serde_json::to_value(material) {
+        Ok(serde_json::Value::Object(table)) => table,
+        _ => serde_json::Map::new(),
+    };
+    let (a, b) = (table(a), table(b));
+    let keys = a.iter().filter(|(key, value)| *key != "name" && b.get(*key) != Some(value));
+    keys.map(|(key, _)| key.clone()).collect()
 }
 
 fn never_active(emitter: &Emitter, scene: &Scene) -> Option<SceneRemark> {

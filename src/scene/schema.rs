@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use std::fmt::Write;
 
 /// The scene file as a JSON schema (draft 2020-12). Beside the standard's keywords each parameter
-/// carries `x-unit` (if it has one), `x-kind`, and for a choice `x-docs`, the meaning of its words.
+/// carries `x-unit` (if it has one), `x-kind`, `x-animated` where keys may stand instead of one
+/// value, and for a choice `x-docs`, the meaning of its words.
 pub fn json_schema() -> Json {
     let mut properties = Map::new();
     for section in SECTIONS {
@@ -109,6 +110,21 @@ fn parameter_schema(parameter: &Parameter) -> Json {
     Json::Object(schema)
 }
 
+/// A constant, or keys: lists of a frame and such a constant.
+fn animated_schema(constant: Kind) -> Json {
+    let constant = Json::Object(kind_schema(constant));
+    let key = json!({
+        "type": "array",
+        "prefixItems": [{ "type": "number" }, constant.clone()],
+        "minItems": 2,
+        "maxItems": 2,
+    });
+    json!({
+        "anyOf": [constant, { "type": "array", "items": key, "minItems": 1 }],
+        "x-animated": true,
+    })
+}
+
 fn kind_schema(kind: Kind) -> Map<String, Json> {
     let schema = match kind {
         Kind::Float(l) => json!({ "type": "number", "minimum": l.min, "maximum": l.max }),
@@ -129,6 +145,8 @@ fn kind_schema(kind: Kind) -> Map<String, Json> {
             "minItems": 2,
             "maxItems": 2,
         }),
+        Kind::AnimatedFloat(l) => animated_schema(Kind::Float(l)),
+        Kind::AnimatedVector(l) => animated_schema(Kind::Vector(l)),
         Kind::Group(parameters) => Json::Object(table_schema(parameters)),
     };
     match schema {
@@ -146,14 +164,14 @@ fn choice_schema(choices: &[Choice]) -> Json {
 
 fn kind_word(kind: Kind) -> &'static str {
     match kind {
-        Kind::Float(_) => "float",
+        Kind::Float(_) | Kind::AnimatedFloat(_) => "float",
         Kind::Integer(_) => "integer",
         Kind::Bool => "bool",
         Kind::Text => "text",
         Kind::Geometry => "geometry",
         Kind::Choice(_) => "choice",
         Kind::Choices(_) => "choices",
-        Kind::Vector(_) => "vector",
+        Kind::Vector(_) | Kind::AnimatedVector(_) => "vector",
         Kind::Interval(_) => "interval",
         Kind::Group(_) => "group",
     }
@@ -179,7 +197,9 @@ pub fn reference_page() -> String {
          Made from the table of parameters by `foreshore schema --reference`.\n\n\
          A scene is written in TOML by hand or in JSON by a host; the keys are the same. Units are \
          SI, Y points up. Relative paths start at the scene file. A key that is not listed here is \
-         an error, except in `[meta]`, which is left to hosts.\n",
+         an error, except in `[meta]`, which is left to hosts.\n\n\
+         A value that may change with time is written as one value or as keys, \
+         `[[frame, value], …]`, with straight lines between them: `strength = [[1, 0], [12, 9.5]]`.\n",
     );
     for section in SECTIONS {
         let header = if section.repeated {
@@ -248,6 +268,8 @@ fn type_text(kind: Kind) -> &'static str {
         Kind::Choice(_) => "word",
         Kind::Choices(_) => "list of words",
         Kind::Vector(_) => "three numbers",
+        Kind::AnimatedFloat(_) => "number, or keys",
+        Kind::AnimatedVector(_) => "three numbers, or keys",
         Kind::Interval(_) => "two whole numbers",
         Kind::Group(_) => "table",
     }
@@ -255,7 +277,9 @@ fn type_text(kind: Kind) -> &'static str {
 
 fn range_of(kind: Kind) -> String {
     match kind {
-        Kind::Float(l) | Kind::Vector(l) => range_text(number(l.min), number(l.max), Unit::None),
+        Kind::Float(l) | Kind::Vector(l) | Kind::AnimatedFloat(l) | Kind::AnimatedVector(l) => {
+            range_text(number(l.min), number(l.max), Unit::None)
+        }
         Kind::Integer(l) | Kind::Interval(l) => {
             range_text(l.min.to_string(), l.max.to_string(), Unit::None)
         }

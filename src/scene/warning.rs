@@ -1,6 +1,6 @@
 //! What a user should know about a scene that is valid.
 
-use super::error::number;
+use super::error::{number, quoted};
 use super::source::Location;
 
 /// A remark on a valid scene, and where.
@@ -53,6 +53,19 @@ pub enum SceneRemark {
         /// The scene's last frame.
         scene_last: i32,
     },
+    /// Two materials in one grid that ask for different treatment.
+    #[error(
+        "the materials \"{first}\" and \"{second}\" differ in {}, but share one grid: all water is moved as \"{first}\" asks",
+        quoted(settings, "and")
+    )]
+    MaterialsDiffer {
+        /// Name of the material whose settings hold.
+        first: String,
+        /// Name of the one whose settings do not.
+        second: String,
+        /// Keys in which they differ.
+        settings: Vec<String>,
+    },
     /// Positions so far out that single precision shows.
     #[error("{} m from the origin, positions are only exact to {} of a cell", number(*distance), number(*precision))]
     FarFromOrigin {
@@ -74,6 +87,7 @@ impl SceneRemark {
             Self::EmitterBelowCell { .. } => "emitter_below_cell",
             Self::EmitterPartlyOutside { .. } => "emitter_partly_outside",
             Self::EmitterNeverActive { .. } => "emitter_never_active",
+            Self::MaterialsDiffer { .. } => "materials_differ",
             Self::FarFromOrigin { .. } => "far_from_origin",
             Self::NoOutput => "no_output",
         }
@@ -94,6 +108,9 @@ impl SceneRemark {
             }
             Self::EmitterNeverActive { .. } => {
                 "change the emitter's `frames` or the scene's".into()
+            }
+            Self::MaterialsDiffer { second, .. } => {
+                format!("give \"{second}\" the same settings, or simulate it in a scene of its own")
             }
             Self::FarFromOrigin { .. } => {
                 "move the scene to the origin, or raise `domain.cell_size`".into()

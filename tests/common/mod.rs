@@ -27,6 +27,8 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
         }],
         emitters: Vec::new(),
         colliders: Vec::new(),
+        sinks: Vec::new(),
+        forces: Vec::new(),
         output: Output {
             particles: true,
             surface: false,
@@ -44,7 +46,8 @@ pub fn fill(shape: Shape) -> Emitter {
         material: 0,
         shape,
         mode: EmitterMode::Fill,
-        velocity: Vec3::ZERO,
+        velocity: Vec3::ZERO.into(),
+        rate: None,
         inherit_velocity: 1.0,
         first_frame: 1,
         last_frame: None,

@@ -29,6 +29,8 @@ pub fn empty(cell_size: f32) -> Scene {
         materials: vec![Material { name: "water".into(), kind: MaterialKind::Water(water) }],
         emitters: Vec::new(),
         colliders: Vec::new(),
+        sinks: Vec::new(),
+        forces: Vec::new(),
         output: Output {
             particles: true,
             surface: false,
@@ -49,7 +51,8 @@ pub fn emitter(shape: Shape) -> Emitter {
         material: 0,
         shape,
         mode: EmitterMode::Fill,
-        velocity: Vec3::new(0.5, 0.0, 0.0),
+        velocity: Vec3::new(0.5, 0.0, 0.0).into(),
+        rate: None,
         inherit_velocity: 1.0,
         first_frame: 1,
         last_frame: None,

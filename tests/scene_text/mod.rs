@@ -44,6 +44,22 @@ impl SceneText {
                         ("sphere", r#"{ "center": [0.5, 0, 0], "radius": 0.2 }"#),
                     ],
                 ),
+                section(
+                    "sink",
+                    &[
+                        ("name", "\"drain\""),
+                        ("sphere", r#"{ "center": [0.9, 0, 0], "radius": 0.1 }"#),
+                    ],
+                ),
+                section(
+                    "force",
+                    &[
+                        ("name", "\"blow\""),
+                        ("kind", "\"explosion\""),
+                        ("strength", "3"),
+                        ("radius", "0.5"),
+                    ],
+                ),
                 section("output", &[("half", "true")]),
             ],
         }
@@ -138,7 +154,7 @@ pub fn with_geometry(path: &str) -> SceneText {
 }
 
 fn is_list(section: &str) -> bool {
-    matches!(section, "material" | "emitter" | "collider")
+    matches!(section, "material" | "emitter" | "collider" | "sink" | "force")
 }
 
 fn json_table(keys: &[(String, String)]) -> String {

@@ -35,6 +35,8 @@ class Parameter:
     maximum: float | None
     #: Valid words and what they do, if it is a choice.
     choices: tuple[tuple[str, str], ...]
+    #: Whether keys, ``[[frame, value], …]``, may stand instead of one value.
+    animated: bool
     #: Meaning, in a sentence or two.
     doc: str
 
@@ -58,7 +60,9 @@ def table() -> dict[str, Parameter]:
 
 
 def _parameter(section: str, key: str, entry: dict[str, Any]) -> Parameter:
-    component = entry.get("items", entry)
+    animated = entry.get("x-animated", False)
+    constant = entry["anyOf"][0] if animated else entry
+    component = constant.get("items", constant)
     docs = component.get("x-docs", {})
     return Parameter(
         section=section,
@@ -69,5 +73,6 @@ def _parameter(section: str, key: str, entry: dict[str, Any]) -> Parameter:
         minimum=component.get("minimum"),
         maximum=component.get("maximum"),
         choices=tuple((word, docs.get(word, "")) for word in component.get("enum", ())),
+        animated=animated,
         doc=entry["description"],
     )

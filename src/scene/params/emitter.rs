@@ -1,7 +1,9 @@
 //! `[[emitter]]`: where material comes from.
 
 use super::shape::{BOX, GEOMETRY, ONE_SHAPE, SPHERE};
-use super::{Choice, Default, FRAMES, Kind, Parameter, Section, Unit, VELOCITY, float};
+use super::{
+    ANIMATED_VELOCITY, Choice, Default, FRAMES, Kind, Parameter, Section, Unit, animated, float,
+};
 
 pub(super) const SECTION: Section = Section {
     key: "emitter",
@@ -29,7 +31,7 @@ pub(super) const SECTION: Section = Section {
             key: "mode",
             kind: Kind::Choice(&[
                 Choice { value: "fill", doc: "fills the shape once, at the first of `frames`" },
-                Choice { value: "flow", doc: "keeps the shape full all through `frames`" },
+                Choice { value: "flow", doc: "a source that runs all through `frames`" },
             ]),
             unit: Unit::None,
             default: Default::Text("fill"),
@@ -37,10 +39,21 @@ pub(super) const SECTION: Section = Section {
         },
         Parameter {
             key: "velocity",
-            kind: VELOCITY,
+            kind: ANIMATED_VELOCITY,
             unit: Unit::MetresPerSecond,
             default: Default::Vector([0.0; 3]),
-            doc: "Initial velocity, added to what is inherited.",
+            doc: "Initial velocity, added to what is inherited. Beside a `rate` only its direction \
+                  counts, and without one the flow goes out on all sides.",
+        },
+        Parameter {
+            key: "rate",
+            kind: animated(0.0, 1.0e6),
+            unit: Unit::CubicMetresPerSecond,
+            default: Default::Absent(
+                "a flow starts full and gives its velocity times its cross-section",
+            ),
+            doc: "Volume that a flow gives in a second, whatever its shape. The shape starts empty; \
+                  at a rate of 0 the tap is shut.",
         },
         Parameter {
             key: "inherit_velocity",

@@ -5,10 +5,12 @@
 mod collider;
 mod domain;
 mod emitter;
+mod force;
 mod material;
 mod output;
 mod scene;
 mod shape;
+mod sink;
 mod unit;
 
 pub use unit::Unit;
@@ -20,6 +22,8 @@ pub const SECTIONS: &[Section] = &[
     material::SECTION,
     emitter::SECTION,
     collider::SECTION,
+    sink::SECTION,
+    force::SECTION,
     output::SECTION,
 ];
 
@@ -75,6 +79,10 @@ pub enum Kind {
     Choices(&'static [Choice]),
     /// Three numbers, each within limits.
     Vector(Limits),
+    /// A number within limits, or such numbers at frames: `[[frame, number], …]`.
+    AnimatedFloat(Limits),
+    /// Three numbers within limits, or such at frames: `[[frame, [x, y, z]], …]`.
+    AnimatedVector(Limits),
     /// Two whole numbers, the second not below the first.
     Interval(IntegerLimits),
     /// A table of its own.
@@ -151,6 +159,10 @@ const fn float(min: f64, max: f64) -> Kind {
     Kind::Float(Limits { min, max })
 }
 
+const fn animated(min: f64, max: f64) -> Kind {
+    Kind::AnimatedFloat(Limits { min, max })
+}
+
 const fn integer(min: i64, max: i64) -> Kind {
     Kind::Integer(IntegerLimits { min, max })
 }
@@ -160,12 +172,14 @@ const FARTHEST: f64 = 1.0e6;
 /// Fastest velocity [m/s] that a scene may name.
 const FASTEST: f64 = 1.0e4;
 /// Frames that a scene may name.
-const FRAMES: IntegerLimits = IntegerLimits { min: -1_000_000, max: 1_000_000 };
+pub(super) const FRAMES: IntegerLimits = IntegerLimits { min: -1_000_000, max: 1_000_000 };
 
 /// Positions \[m\].
 const POSITION: Kind = Kind::Vector(Limits { min: -FARTHEST, max: FARTHEST });
-/// Velocities [m/s].
-const VELOCITY: Kind = Kind::Vector(Limits { min: -FASTEST, max: FASTEST });
+/// Positions \[m\] that may change with time.
+const ANIMATED_POSITION: Kind = Kind::AnimatedVector(Limits { min: -FARTHEST, max: FARTHEST });
+/// Velocities [m/s] that may change with time.
+const ANIMATED_VELOCITY: Kind = Kind::AnimatedVector(Limits { min: -FASTEST, max: FASTEST });
 
 #[cfg(test)]
 mod tests {
@@ -178,11 +192,13 @@ mod tests {
             assert!(parameter.doc.ends_with('.'), "{key}: a doc is a sentence");
             let fits = match (parameter.kind, parameter.default) {
                 (_, Default::Required | Default::Absent(_)) => true,
-                (Kind::Float(l), Default::Float(v)) => l.min <= v && v <= l.max,
+                (Kind::Float(l) | Kind::AnimatedFloat(l), Default::Float(v)) => {
+                    l.min <= v && v <= l.max
+                }
                 (Kind::Integer(l), Default::Integer(v)) => l.min <= v && v <= l.max,
                 (Kind::Bool, Default::Bool(_)) | (Kind::Choices(_), Default::NoChoices) => true,
                 (Kind::Choice(c), Default::Text(v)) => c.iter().any(|c| c.value == v),
-                (Kind::Vector(l), Default::Vector(v)) => {
+                (Kind::Vector(l) | Kind::AnimatedVector(l), Default::Vector(v)) => {
                     v.iter().all(|v| l.min <= *v && *v <= l.max)
                 }
                 (Kind::Interval(l), Default::Interval([a, b])) => {

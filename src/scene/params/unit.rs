@@ -11,6 +11,10 @@ pub enum Unit {
     MetresPerSecond,
     /// Acceleration.
     MetresPerSecondSquared,
+    /// Volume flux.
+    CubicMetresPerSecond,
+    /// Rate.
+    PerSecond,
     /// Density.
     KilogramsPerCubicMetre,
     /// Rate of frames.
@@ -29,6 +33,8 @@ impl Unit {
             Self::Metres => "m",
             Self::MetresPerSecond => "m/s",
             Self::MetresPerSecondSquared => "m/s²",
+            Self::CubicMetresPerSecond => "m³/s",
+            Self::PerSecond => "1/s",
             Self::KilogramsPerCubicMetre => "kg/m³",
             Self::FramesPerSecond => "frames/s",
             Self::Frames => "frames",
