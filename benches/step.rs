@@ -3,7 +3,8 @@
 #![allow(missing_docs)] // what criterion's macros define
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use foreshore::numerics::transfer::{FaceField, ToGrid};
+use foreshore::numerics::field::Field;
+use foreshore::numerics::transfer::{FaceField, FromParticles, OnGrid, ToGrid};
 use foreshore::particles::{Particles, Sorter};
 use foreshore::scene::Scene;
 use foreshore::solver::{Silent, Simulation};
@@ -41,17 +42,13 @@ fn passes(c: &mut Criterion) {
             let sorted = Sorter::default().sort(&mut particles, cell_size);
             let mut to_grid = ToGrid::default();
             let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
+            let mut count = Field::default();
+            let Particles { position, velocity: moving, .. } = &particles;
+            let columns = FromParticles { position, velocity: moving, affine: &[] };
             b.iter(|| {
-                to_grid.accumulate(
-                    &sorted.grid,
-                    &sorted.ranges,
-                    cell_size,
-                    &particles.position,
-                    &particles.velocity,
-                    &[],
-                    &mut velocity,
-                    &mut weight,
-                );
+                let on_grid =
+                    OnGrid { velocity: &mut velocity, weight: &mut weight, count: &mut count };
+                to_grid.accumulate(&sorted, cell_size, columns, on_grid);
             });
         });
     }

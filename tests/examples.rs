@@ -4,8 +4,8 @@
 
 use foreshore::geometry::Solids;
 use foreshore::numerics::field::Field;
-use foreshore::numerics::transfer::ToGrid;
-use foreshore::particles::Sorter;
+use foreshore::numerics::transfer::{FaceField, FromParticles, OnGrid, ToGrid};
+use foreshore::particles::{Particles, Sorter};
 use foreshore::scene::Scene;
 use foreshore::solver::{Silent, Simulation};
 use std::path::Path;
@@ -22,13 +22,14 @@ fn example(name: &str, coarsening: f32) -> Scene {
 fn fullness(simulation: &Simulation, cell_size: f32) -> f64 {
     let mut particles = simulation.particles().clone();
     let sorted = Sorter::default().sort(&mut particles, cell_size);
+    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
     let mut count = Field::default();
-    ToGrid::default().count(
-        &sorted.grid,
-        &sorted.ranges,
+    let Particles { position, velocity: moving, .. } = &particles;
+    ToGrid::default().accumulate(
+        &sorted,
         cell_size,
-        &particles.position,
-        &mut count,
+        FromParticles { position, velocity: moving, affine: &[] },
+        OnGrid { velocity: &mut velocity, weight: &mut weight, count: &mut count },
     );
     let mut own = Field::filled(&sorted.grid, 0u32);
     for (range, block) in sorted.ranges.iter().zip(&mut own.blocks) {

@@ -1,5 +1,6 @@
 //! Numerical building blocks. Imports nothing else of this crate.
 
+pub mod bins;
 pub mod field;
 pub mod grid;
 pub mod halo;

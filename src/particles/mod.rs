@@ -2,7 +2,8 @@
 
 mod sort;
 
-pub use sort::{Sorted, Sorter};
+pub use crate::numerics::bins::Sorted;
+pub use sort::Sorter;
 
 use glam::{Mat3, Vec3};
 

@@ -4,6 +4,7 @@
 //! same for any number of threads. The work is linear in particles and in occupied blocks.
 
 use super::Particles;
+use crate::numerics::bins::{CellStarts, Sorted};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, cell_at, local_index};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -12,23 +13,6 @@ use std::ops::Range;
 
 /// Particles that one task groups by block; fixed, so that the runs do not depend on threads.
 const CHUNK: usize = 1 << 14;
-
-/// The active blocks around the particles and where each block's particles lie.
-#[derive(Clone, Debug, Default)]
-pub struct Sorted {
-    /// Occupied blocks, grown by one block in every direction.
-    pub grid: BlockGrid,
-    /// Per block: its particles.
-    pub ranges: Vec<Range<usize>>,
-}
-
-impl Sorted {
-    /// Indices of the blocks that hold particles.
-    pub fn occupied(&self) -> Vec<u32> {
-        let filled = |(b, r): (usize, &Range<usize>)| (!r.is_empty()).then_some(b as u32);
-        self.ranges.iter().enumerate().filter_map(filled).collect()
-    }
-}
 
 /// Sorts particle sets; owns the buffers that the sort needs.
 #[derive(Default)]
@@ -66,18 +50,19 @@ impl Sorter {
         let occupied =
             BlockGrid::from_blocks(self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0)));
         let grid = occupied.dilated();
-        let ranges = self.order_by_block(&grid, positions, cell_size);
+        let (ranges, cells) = self.order_by_block(&grid, positions, cell_size);
         self.apply_order(particles);
-        Sorted { grid, ranges }
+        Sorted::new(grid, ranges, cells)
     }
 
-    /// Fills `order` block by block and returns each block's range of it.
+    /// Fills `order` block by block and returns each block's range of it, and where the cells of
+    /// those that hold particles begin.
     fn order_by_block(
         &mut self,
         grid: &BlockGrid,
         positions: &[Vec3],
         cell_size: f32,
-    ) -> Vec<Range<usize>> {
+    ) -> (Vec<Range<usize>>, Vec<CellStarts>) {
         let mut pieces: Vec<Vec<&[u32]>> = vec![Vec::new(); grid.len()];
         for chunk in &self.chunks {
             for (block, run) in &chunk.runs {
@@ -102,12 +87,13 @@ impl Sorter {
             slots.push(slot);
             rest = tail;
         }
-        slots
-            .par_iter_mut()
-            .zip(&pieces)
-            .filter(|(slot, _)| !slot.is_empty())
-            .for_each(|(slot, pieces)| sort_by_cell(slot, pieces, positions, cell_size));
-        ranges
+        let filled: Vec<_> =
+            slots.into_iter().zip(&pieces).filter(|(s, _)| !s.is_empty()).collect();
+        let cells = filled
+            .into_par_iter()
+            .map(|(slot, pieces)| sort_by_cell(slot, pieces, positions, cell_size))
+            .collect();
+        (ranges, cells)
     }
 
     /// Moves every column into the new order.
@@ -161,7 +147,12 @@ impl ChunkRuns {
 }
 
 /// Counting sort of one block's particles by cell, stable.
-fn sort_by_cell(slot: &mut [u32], pieces: &[&[u32]], positions: &[Vec3], cell_size: f32) {
+fn sort_by_cell(
+    slot: &mut [u32],
+    pieces: &[&[u32]],
+    positions: &[Vec3],
+    cell_size: f32,
+) -> CellStarts {
     let cell_of = |i: u32| local_index(cell_at(positions[i as usize], cell_size));
     let mut next = [0u32; BLOCK_CELLS + 1];
     for i in pieces.iter().flat_map(|p| p.iter()) {
@@ -170,11 +161,13 @@ fn sort_by_cell(slot: &mut [u32], pieces: &[&[u32]], positions: &[Vec3], cell_si
     for c in 0..BLOCK_CELLS {
         next[c + 1] += next[c];
     }
+    let starts = CellStarts(next);
     for i in pieces.iter().flat_map(|p| p.iter()) {
         let cursor = &mut next[cell_of(*i)];
         slot[*cursor as usize] = *i;
         *cursor += 1;
     }
+    starts
 }
 
 /// Rearranges one column: `column[k] = column[order[k]]`, keeping the old allocation as `spare`.

@@ -4,10 +4,12 @@
 //! `a` and at `(c + ½) Δx` along the others. Particles must be sorted by block
 //! ([`crate::numerics::transfer::Ranges`] tells where each block's particles lie).
 
+mod lanes;
+mod shell;
 mod to_grid;
 mod to_particles;
 
-pub use to_grid::ToGrid;
+pub use to_grid::{FromParticles, OnGrid, ToGrid};
 pub use to_particles::{Advection, Contact, Obstacles, ToParticles};
 
 use super::field::Field;

@@ -1,6 +1,9 @@
 use super::*;
-use crate::numerics::grid::{BLOCK_CELLS, block_of, cell_at, local_cell};
+use crate::numerics::bins::Sorted;
+use crate::numerics::field::Field;
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, local_cell};
 use crate::numerics::random::uniform3;
+use crate::particles::{Particles, Sorter};
 use glam::{Mat3, Vec3, Vec3Swizzles};
 
 const CELL: f32 = 0.1;
@@ -22,24 +25,36 @@ impl Contact for Free {
     }
 }
 
+/// Sorts positions on cells of the size that all tests use.
+fn sort(positions: Vec<Vec3>) -> (Sorted, Vec<Vec3>) {
+    let mut particles = Particles::default();
+    positions.iter().for_each(|x| particles.push(*x, Vec3::ZERO, 0, 0.0, 0));
+    let sorted = Sorter::default().sort(&mut particles, CELL);
+    (sorted, particles.position)
+}
+
 /// Sorted random particles in a box of `extent` [m] around the origin.
-fn cloud(count: u64, extent: f32) -> (BlockGrid, Vec<Range<usize>>, Vec<Vec3>) {
-    let mut positions: Vec<Vec3> =
-        (0..count).map(|i| (Vec3::from(uniform3(3, i, 0, 0)) - 0.5) * extent).collect();
-    positions.sort_by_key(|p| block_of(cell_at(*p, CELL)).to_array());
-    let grid =
-        BlockGrid::from_blocks(positions.iter().map(|p| block_of(cell_at(*p, CELL)))).dilated();
-    let mut end = 0;
-    let ranges = grid
-        .blocks()
-        .iter()
-        .map(|b| {
-            let start = end;
-            end += positions.iter().filter(|p| block_of(cell_at(**p, CELL)) == *b).count();
-            start..end
-        })
-        .collect();
-    (grid, ranges, positions)
+fn cloud(count: u64, extent: f32) -> (Sorted, Vec<Vec3>) {
+    sort((0..count).map(|i| (Vec3::from(uniform3(3, i, 0, 0)) - 0.5) * extent).collect())
+}
+
+#[derive(Default, Debug, PartialEq)]
+struct Spread {
+    velocity: FaceField,
+    weight: FaceField,
+    count: Field<f32>,
+}
+
+fn spread(sorted: &Sorted, position: &[Vec3], velocity: &[Vec3], affine: &[Mat3]) -> Spread {
+    let mut spread = Spread::default();
+    let Spread { velocity: on_faces, weight, count } = &mut spread;
+    ToGrid::default().accumulate(
+        sorted,
+        CELL,
+        FromParticles { position, velocity, affine },
+        OnGrid { velocity: on_faces, weight, count },
+    );
+    spread
 }
 
 /// Sets each face to a function of its centre.
@@ -65,20 +80,10 @@ fn sum(field: &Field<f32>) -> f64 {
 
 #[test]
 fn mass_and_momentum_are_conserved_to_rounding() {
-    let (grid, ranges, positions) = cloud(30_000, 3.0);
+    let (sorted, positions) = cloud(30_000, 3.0);
     let velocities: Vec<Vec3> =
         (0..positions.len() as u64).map(|i| Vec3::from(uniform3(4, i, 0, 0)) * 4.0 - 1.0).collect();
-    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
-    ToGrid::default().accumulate(
-        &grid,
-        &ranges,
-        CELL,
-        &positions,
-        &velocities,
-        &[],
-        &mut velocity,
-        &mut weight,
-    );
+    let Spread { velocity, weight, .. } = spread(&sorted, &positions, &velocities, &[]);
     for axis in 0..3 {
         let mass = sum(&weight.axes[axis]);
         assert!((mass / positions.len() as f64 - 1.0).abs() < 1e-6, "mass {mass}");
@@ -94,50 +99,34 @@ fn mass_and_momentum_are_conserved_to_rounding() {
 #[test]
 fn a_particle_a_hair_below_a_block_border_stays_in_its_tile() {
     let position = Vec3::splat(-1e-9);
-    let grid = BlockGrid::from_blocks([block_of(cell_at(position, CELL))]).dilated();
-    let at = grid.find(glam::IVec3::NEG_ONE).unwrap();
-    let ranges: Vec<_> =
-        (0..grid.len()).map(|b| usize::from(b > at)..usize::from(b >= at)).collect();
-    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
-    ToGrid::default().accumulate(
-        &grid,
-        &ranges,
-        CELL,
-        &[position],
-        &[Vec3::ONE],
-        &[],
-        &mut velocity,
-        &mut weight,
-    );
+    let (sorted, positions) = sort(vec![position]);
+    let Spread { weight, count, .. } = spread(&sorted, &positions, &[Vec3::ONE], &[]);
+    assert!((sum(&count) - 1.0).abs() < 1e-6);
     assert!((sum(&weight.axes[0]) - 1.0).abs() < 1e-6);
 }
 
 #[test]
 fn tiles_give_the_same_as_a_plain_sum() {
-    let (grid, ranges, positions) = cloud(2_000, 2.0);
+    let (sorted, positions) = cloud(2_000, 2.0);
     let velocities: Vec<Vec3> = positions.iter().map(|p| Vec3::new(p.y, p.z * p.x, 1.0)).collect();
-    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
-    ToGrid::default().accumulate(
-        &grid,
-        &ranges,
-        CELL,
-        &positions,
-        &velocities,
-        &[],
-        &mut velocity,
-        &mut weight,
-    );
-    for axis in 0..3 {
+    let Spread { velocity, weight, count } = spread(&sorted, &positions, &velocities, &[]);
+    for axis in 0..4 {
         let mut shift = Vec3::splat(0.5);
-        shift[axis] = 0.0;
-        for (b, block) in grid.blocks().iter().enumerate().step_by(3) {
+        if axis < 3 {
+            shift[axis] = 0.0;
+        }
+        for (b, block) in sorted.grid.blocks().iter().enumerate().step_by(3) {
             for i in (0..BLOCK_CELLS).step_by(7) {
                 let face = (*block * 8 + local_cell(i)).as_vec3() + shift;
                 let (mut momentum, mut mass) = (0.0f64, 0.0f64);
                 for (x, v) in positions.iter().zip(&velocities) {
                     let t = (Vec3::ONE - (*x / CELL - face).abs()).max(Vec3::ZERO);
                     mass += f64::from(t.element_product());
-                    momentum += f64::from(t.element_product() * v[axis]);
+                    momentum += f64::from(t.element_product() * v[axis % 3]);
+                }
+                if axis == 3 {
+                    assert!((f64::from(count.blocks[b].0[i]) - mass).abs() < 1e-4);
+                    continue;
                 }
                 assert!((f64::from(weight.axes[axis].blocks[b].0[i]) - mass).abs() < 1e-4);
                 if mass > 1e-3 {
@@ -151,23 +140,13 @@ fn tiles_give_the_same_as_a_plain_sum() {
 
 #[test]
 fn affine_transfer_reproduces_a_linear_field() {
-    let (grid, ranges, positions) = cloud(30_000, 2.0);
+    let (sorted, positions) = cloud(30_000, 2.0);
     let c = Mat3::from_cols_array(&[0.3, 1.0, -0.5, 0.2, -0.7, 0.9, 1.1, 0.4, 0.4]);
     let linear = |x: Vec3| c * x + Vec3::new(1.0, 2.0, 3.0);
     let velocities: Vec<Vec3> = positions.iter().map(|p| linear(*p)).collect();
     let affine = vec![c; positions.len()];
-    let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
-    ToGrid::default().accumulate(
-        &grid,
-        &ranges,
-        CELL,
-        &positions,
-        &velocities,
-        &affine,
-        &mut velocity,
-        &mut weight,
-    );
-    let exact = sampled(&grid, linear);
+    let Spread { velocity, weight, .. } = spread(&sorted, &positions, &velocities, &affine);
+    let exact = sampled(&sorted.grid, linear);
     for axis in 0..3 {
         let blocks = velocity.axes[axis].blocks.iter().zip(&exact.axes[axis].blocks);
         for ((v, e), w) in blocks.zip(&weight.axes[axis].blocks) {
@@ -180,10 +159,10 @@ fn affine_transfer_reproduces_a_linear_field() {
 
 #[test]
 fn interpolation_and_advection_are_exact_on_linear_fields() {
-    let (grid, ranges, mut positions) = cloud(5_000, 2.0);
+    let (sorted, mut positions) = cloud(5_000, 2.0);
     let c = Mat3::from_cols_array(&[0.0, 0.5, 0.0, -0.5, 0.0, 0.2, 0.1, 0.0, 0.0]);
     let linear = |x: Vec3| c * x + Vec3::new(1.0, -0.5, 0.25);
-    let new = sampled(&grid, linear);
+    let new = sampled(&sorted.grid, linear);
     let before = positions.clone();
     let mut velocities = vec![Vec3::ZERO; positions.len()];
     let mut affine = vec![Mat3::ZERO; positions.len()];
@@ -191,7 +170,7 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
     let dt = 0.6;
     let advection = Advection { cell_size: CELL, dt, keep: 0.0 };
     ToParticles { position: &mut positions, velocity: &mut velocities, affine: &mut affine }
-        .update_and_advect(&grid, &ranges, &new, &new, advection, &Free);
+        .update_and_advect(&sorted, &new, &new, advection, &Free);
     for i in 0..positions.len() {
         let x = before[i];
         assert!((velocities[i] - linear(x)).length() < 1e-4);
@@ -203,16 +182,16 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
 
 #[test]
 fn particles_keep_their_share_and_take_the_change() {
-    let (grid, ranges, positions) = cloud(1_000, 1.0);
-    let still = sampled(&grid, |_| Vec3::ZERO);
-    let change = sampled(&grid, |_| Vec3::new(0.5, 0.0, -1.0));
+    let (sorted, positions) = cloud(1_000, 1.0);
+    let still = sampled(&sorted.grid, |_| Vec3::ZERO);
+    let change = sampled(&sorted.grid, |_| Vec3::new(0.5, 0.0, -1.0));
     for keep in [0.0, 0.5, 1.0] {
         let mut moved = positions.clone();
         let mut velocities = vec![Vec3::splat(7.0); positions.len()];
         let advection = Advection { cell_size: CELL, dt: 0.1, keep };
         let fastest =
             ToParticles { position: &mut moved, velocity: &mut velocities, affine: &mut [] }
-                .update_and_advect(&grid, &ranges, &still, &change, advection, &Free);
+                .update_and_advect(&sorted, &still, &change, advection, &Free);
         let expected = Vec3::splat(7.0 * keep) + Vec3::new(0.5, 0.0, -1.0);
         assert!(velocities.iter().all(|v| (*v - expected).length() < 1e-5), "{}", velocities[0]);
         assert!((fastest - expected.length()).abs() < 1e-5);
@@ -225,20 +204,9 @@ fn transfers_do_not_depend_on_threads() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let (grid, ranges, positions) = cloud(20_000, 3.0);
+            let (sorted, positions) = cloud(20_000, 3.0);
             let velocities: Vec<Vec3> = positions.iter().map(|p| p.zxy()).collect();
-            let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
-            ToGrid::default().accumulate(
-                &grid,
-                &ranges,
-                CELL,
-                &positions,
-                &velocities,
-                &[],
-                &mut velocity,
-                &mut weight,
-            );
-            (velocity, weight)
+            spread(&sorted, &positions, &velocities, &[])
         })
     };
     assert_eq!(run(1), run(3));

@@ -1,7 +1,8 @@
 //! Grid to particles: velocity update [ZB05 §4.2.4] and advection [ZB05 §4.2.5] in one pass over
 //! memory.
 
-use super::{FaceField, Ranges, split_by_range};
+use super::{FaceField, split_by_range};
+use crate::numerics::bins::Sorted;
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, block_of, local_index};
 use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
@@ -62,13 +63,13 @@ impl ToParticles<'_> {
     /// as these move in half a step, plus one cell. Returns the highest speed [m/s].
     pub fn update_and_advect(
         self,
-        grid: &BlockGrid,
-        ranges: &Ranges,
+        sorted: &Sorted,
         advecting: &FaceField,
         change: &FaceField,
         advection: Advection,
         obstacles: &impl Obstacles,
     ) -> f32 {
+        let Sorted { grid, ranges, .. } = sorted;
         let positions = split_by_range(self.position, ranges);
         let velocities = split_by_range(self.velocity, ranges);
         let affines = if self.affine.is_empty() {

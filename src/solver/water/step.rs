@@ -7,7 +7,7 @@ use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, cell_at, local_cell, local_index};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
 use crate::numerics::sweeping::Extrapolator;
-use crate::numerics::transfer::{Advection, FaceField, ToGrid, ToParticles};
+use crate::numerics::transfer::{Advection, FaceField, FromParticles, OnGrid, ToGrid, ToParticles};
 use crate::particles::{Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
 use glam::Vec3;
@@ -105,7 +105,7 @@ impl WaterSolver {
         }
         self.extend();
         clock.lap(&mut seconds.extend);
-        self.keep_volume(particles, settings);
+        self.keep_volume(settings);
         clock.lap(&mut seconds.volume);
         let max_speed = self.transfer_to_particles(particles, solids, settings);
         clock.lap(&mut seconds.to_particles);
@@ -141,7 +141,7 @@ impl WaterSolver {
 
     /// Marks the cells that hold a particle [ZB05 §4.2.2].
     fn mark_liquid(&mut self, particles: &Particles, cell_size: f32) {
-        let Sorted { grid, ranges } = &self.sorted;
+        let Sorted { grid, ranges, .. } = &self.sorted;
         self.liquid.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
         self.liquid.blocks.par_iter_mut().zip(ranges).for_each(|(block, range)| {
             block.0.fill(0);
@@ -152,15 +152,16 @@ impl WaterSolver {
     }
 
     fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {
+        let Particles { position, velocity, affine, .. } = particles;
         self.to_grid.accumulate(
-            &self.sorted.grid,
-            &self.sorted.ranges,
+            &self.sorted,
             cell_size,
-            &particles.position,
-            &particles.velocity,
-            &particles.affine,
-            &mut self.velocity,
-            &mut self.weight,
+            FromParticles { position, velocity, affine },
+            OnGrid {
+                velocity: &mut self.velocity,
+                weight: &mut self.weight,
+                count: self.volume.count_mut(),
+            },
         );
         for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
             before.blocks.resize(velocity.blocks.len(), Block([0.0; BLOCK_CELLS]));
@@ -233,7 +234,7 @@ impl WaterSolver {
 
     /// Turns `velocity` into the field that moves particles, with the displacement that keeps the
     /// volume, and `before` into the change that particles take up.
-    fn keep_volume(&mut self, particles: &Particles, settings: StepSettings) {
+    fn keep_volume(&mut self, settings: StepSettings) {
         for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
             let blocks = before.blocks.par_iter_mut().zip(&velocity.blocks);
             blocks.for_each(|(before, velocity)| {
@@ -242,9 +243,8 @@ impl WaterSolver {
                 }
             });
         }
-        let Sorted { grid, ranges } = &self.sorted;
+        let grid = &self.sorted.grid;
         let StepSettings { cell_size, dt, .. } = settings;
-        self.to_grid.count(grid, ranges, cell_size, &particles.position, self.volume.count_mut());
         self.volume.find_excess(grid, &self.liquid, &self.solid, cell_size, dt, &mut self.rhs);
         self.potential.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
@@ -266,16 +266,15 @@ impl WaterSolver {
         settings: StepSettings,
     ) -> f32 {
         let StepSettings { cell_size, dt, keep, .. } = settings;
-        let Sorted { grid, ranges } = &self.sorted;
-        let contacts = SolidContacts { solids, grid, margin: CONTACT_MARGIN * cell_size };
+        let contacts =
+            SolidContacts { solids, grid: &self.sorted.grid, margin: CONTACT_MARGIN * cell_size };
         ToParticles {
             position: &mut particles.position,
             velocity: &mut particles.velocity,
             affine: &mut particles.affine,
         }
         .update_and_advect(
-            grid,
-            ranges,
+            &self.sorted,
             &self.velocity,
             &self.before,
             Advection { cell_size, dt, keep },
