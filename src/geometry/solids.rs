@@ -7,6 +7,7 @@ use super::shape::{AnimatedShape, Role, ShapeOptions};
 use crate::numerics::grid::BLOCK_EDGE;
 use crate::scene::{Bounds, Scene};
 use glam::{IVec3, Vec3};
+use wide::f32x8;
 
 /// Distances are clamped to this many cells; also how far around a block solids are looked for.
 pub const REACH_CELLS: f32 = 4.0;
@@ -240,6 +241,24 @@ impl<'a> NearSolids<'a> {
         least.clamp(-self.reach, self.reach)
     }
 
+    /// A lower bound of [`NearSolids::distance`] at eight points, from walls and boxes around the
+    /// obstacles alone.
+    pub fn clearance(&self, x: [f32x8; 3]) -> f32x8 {
+        let mut least = f32x8::splat(self.reach);
+        for (axis, at, sign) in self.walls.iter().flat_map(|walls| &walls.planes) {
+            least = least.fast_min(f32x8::splat(*sign) * (x[*axis] - f32x8::splat(*at)));
+        }
+        for obstacle in &self.obstacles {
+            if obstacle.inverted {
+                return f32x8::splat(-self.reach);
+            }
+            for (piece, _) in &obstacle.pieces {
+                least = least.fast_min(distance_to_box(piece.bounds(), x));
+            }
+        }
+        least
+    }
+
     /// As [`Solids::normal`]: the gradient of the distance by central differences over a cell.
     pub fn normal(&mut self, x: Vec3) -> Vec3 {
         let h = 0.5 * self.cell_size;
@@ -286,6 +305,17 @@ impl<'a> NearSolids<'a> {
         }
         best.1
     }
+}
+
+/// Distance of eight points to a box, 0 inside it.
+fn distance_to_box((low, high): (Vec3, Vec3), x: [f32x8; 3]) -> f32x8 {
+    let mut square = f32x8::ZERO;
+    for (axis, x) in x.into_iter().enumerate() {
+        let (below, above) = (f32x8::splat(low[axis]) - x, x - f32x8::splat(high[axis]));
+        let outside = below.fast_max(above).fast_max(f32x8::ZERO);
+        square += outside * outside;
+    }
+    square.sqrt()
 }
 
 impl NearObstacle<'_> {

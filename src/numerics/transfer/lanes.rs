@@ -2,7 +2,7 @@
 //! at the same offset from its lane for all of them, so that eight stencils are one run of memory.
 
 use crate::numerics::grid::BLOCK_EDGE;
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 use wide::f32x8;
 
 /// The particles of a row's cells, dealt out so that lane `z` takes those of cell `z` in turn.
@@ -50,9 +50,46 @@ impl Hand {
     /// The coordinates of one vector per lane.
     #[inline(always)]
     pub(super) fn take(&self, column: &[Vec3]) -> [f32x8; 3] {
-        let v = self.index.map(|i| column[i]);
-        [v.map(|v| v.x), v.map(|v| v.y), v.map(|v| v.z)].map(f32x8::new)
+        let (mut x, mut y, mut z) = ([0.0; 8], [0.0; 8], [0.0; 8]);
+        for lane in 0..8 {
+            let v = column[self.index[lane]];
+            (x[lane], y[lane], z[lane]) = (v.x, v.y, v.z);
+        }
+        [f32x8::new(x), f32x8::new(y), f32x8::new(z)]
     }
+
+    /// A bit for each lane that has a particle of its own.
+    #[inline(always)]
+    pub(super) fn lanes(&self) -> u32 {
+        self.present.simd_gt(f32x8::ZERO).to_bitmask()
+    }
+
+    /// Writes the coordinates of the vectors of the given lanes.
+    #[inline(always)]
+    pub(super) fn put(&self, lanes: u32, values: [f32x8; 3], column: &mut [Vec3]) {
+        let [x, y, z] = [values[0].to_array(), values[1].to_array(), values[2].to_array()];
+        for lane in 0..8 {
+            if lanes >> lane & 1 == 1 {
+                column[self.index[lane]] = Vec3::new(x[lane], y[lane], z[lane]);
+            }
+        }
+    }
+
+    /// Writes the rows of the matrices of the given lanes.
+    #[inline(always)]
+    pub(super) fn put_rows(&self, lanes: u32, rows: [[f32x8; 3]; 3], column: &mut [Mat3]) {
+        let rows = rows.map(|row| row.map(f32x8::to_array));
+        for lane in (0..8).filter(|lane| lanes >> lane & 1 == 1) {
+            let [x, y, z] = rows.each_ref().map(|row| Vec3::from(row.each_ref().map(|a| a[lane])));
+            column[self.index[lane]] = Mat3::from_cols(x, y, z).transpose();
+        }
+    }
+}
+
+/// `f` for each axis. In the hot loops, since `array::map` is not always inlined.
+#[inline(always)]
+pub(super) fn per_axis<T>(mut f: impl FnMut(usize) -> T) -> [T; 3] {
+    [f(0), f(1), f(2)]
 }
 
 /// Weights of the two nodes at a cell's lower and upper side for a point at `f` (0 … 1) in it.

@@ -5,7 +5,7 @@
 //! every block then collects what its neighbours have for it, in a fixed order.
 
 use super::FaceField;
-use super::lanes::{Deal, to_centres, to_sides};
+use super::lanes::{Deal, per_axis, to_centres, to_sides};
 use super::shell::{EDGE, Padded, Shell};
 use crate::numerics::bins::{CellStarts, Sorted};
 use crate::numerics::field::{Block, Field};
@@ -219,6 +219,7 @@ impl Scratch {
         }
     }
 
+    #[inline(never)]
     fn add_batch<const AFFINE: bool>(&mut self, x: usize, y: usize) {
         let [px, py, pz, wx, wy, wz, count] = &mut *self.planes;
         add_component::<0, AFFINE>(&self.batch, x, y, px, wx);
@@ -262,11 +263,10 @@ fn prepare(
     ];
     let h = f32x8::splat(cell_size);
     let position = hand.take(particles.position);
-    let place: [f32x8; 3] = std::array::from_fn(|a| position[a] / h - cell[a]);
-    let mut sides = place.map(to_sides);
-    let mut centres = place.map(to_centres);
-    sides[2] = sides[2].map(|w| w * hand.present);
-    centres[2] = centres[2].map(|w| w * hand.present);
+    let place: [f32x8; 3] = per_axis(|a| position[a] / h - cell[a]);
+    let mut sides = per_axis(|a| to_sides(place[a]));
+    let mut centres = per_axis(|a| to_centres(place[a]));
+    sides[2].iter_mut().chain(&mut centres[2]).for_each(|w| *w *= hand.present);
     let mut slope = [[f32x8::ZERO; 3]; 3];
     if !particles.affine.is_empty() {
         for (axis, slope) in slope.iter_mut().enumerate() {

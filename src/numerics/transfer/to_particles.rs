@@ -1,20 +1,26 @@
 //! Grid to particles: velocity update [ZB05 §4.2.4] and advection [ZB05 §4.2.5] in one pass over
 //! memory.
 
+use super::lanes::{Deal, per_axis, to_centres, to_sides};
+use super::shell::Padded;
 use super::{FaceField, split_by_range};
-use crate::numerics::bins::Sorted;
+use crate::numerics::bins::{CellStarts, Sorted};
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, block_of, local_index};
+use crate::numerics::halo::load_halo;
 use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
+use wide::f32x8;
 
-/// Faces that a tile holds beyond the block on either side.
+/// Faces that the tile of the advecting field holds beyond the block on either side.
 const HALO: usize = 2;
-/// Edge of a tile.
+/// Edge of that tile.
 const EDGE: usize = BLOCK_EDGE + 2 * HALO;
-/// Numbers in one component of a tile: (advecting, change) at each face.
-const COMPONENT: usize = 2 * EDGE * EDGE * EDGE;
-const ROW: usize = 2 * EDGE;
-const SLAB: usize = ROW * EDGE;
+const SLAB: usize = EDGE * EDGE;
+/// Indices of the lowest of eight nodes are taken modulo this, which no valid one reaches, so that
+/// none needs to be checked.
+const WRAP: usize = 2048;
+/// Numbers that one component of the tile takes: room for the highest of the eight nodes too.
+const COMPONENT: usize = WRAP + SLAB + EDGE + 2;
 
 /// What particles may meet on their way; lets the caller handle solids.
 pub trait Obstacles: Sync {
@@ -32,6 +38,12 @@ pub trait Contact {
     /// Given a particle that would move `from` → `to` \[m\], returns where it ends; `velocity` [m/s]
     /// may be changed as well.
     fn finish(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3;
+
+    /// A mask of those of eight particles for which [`Contact::finish`] would change nothing, or of
+    /// some of them. They would end at `to` \[m\] after ways of `length` \[m\].
+    fn is_clear(&self, _to: [f32x8; 3], _length: f32x8) -> f32x8 {
+        f32x8::ZERO
+    }
 }
 
 /// The constants of a pass.
@@ -83,117 +95,122 @@ impl ToParticles<'_> {
             .zip(affines)
             .enumerate()
             .filter(|(_, ((positions, _), _))| !positions.is_empty())
-            .map_init(Tile::new, |tile, (block, ((positions, velocities), affines))| {
+            .map_init(Tile::new, |tile, (block, ((position, velocity), affine))| {
+                let Some(cells) = sorted.cells(block) else { return 0.0 };
                 tile.load(grid, block, advecting, change);
-                let pass = BlockPass { tile, grid, block, advecting, advection };
-                pass.run(positions, velocities, affines, obstacles.near(block))
+                let pass = BlockPass { tile, cells, grid, block, advecting, advection };
+                let columns = ToParticles { position, velocity, affine };
+                if columns.affine.is_empty() {
+                    pass.run::<false>(columns, obstacles.near(block))
+                } else {
+                    pass.run::<true>(columns, obstacles.near(block))
+                }
             })
             .reduce(|| 0.0, f32::max)
     }
 }
 
-/// The advecting velocity and the change in and around one block.
-struct Tile(Box<[f32; 3 * COMPONENT]>);
+/// The advecting velocity in and two faces around one block, and the change one face around it.
+struct Tile {
+    advecting: Box<[[f32; COMPONENT]; 3]>,
+    change: Box<[Padded; 3]>,
+}
 
 impl Tile {
     fn new() -> Self {
-        Self(Box::new([0.0; 3 * COMPONENT]))
+        Self {
+            advecting: Box::new([[0.0; COMPONENT]; 3]),
+            change: Box::new([[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3]),
+        }
     }
 
-    fn load(&mut self, grid: &BlockGrid, block: usize, first: &FaceField, second: &FaceField) {
+    fn load(&mut self, grid: &BlockGrid, block: usize, advecting: &FaceField, change: &FaceField) {
         let neighbours = grid.neighbours(block);
         for axis in 0..3 {
-            let component = &mut self.0[axis * COMPONENT..][..COMPONENT];
-            for tx in 0..EDGE {
-                for ty in 0..EDGE {
-                    let (bx, x) = split(tx);
-                    let (by, y) = split(ty);
-                    let row = &mut component[tx * SLAB + ty * ROW..][..ROW];
-                    let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
-                    for (bz, tz, z, len) in [
-                        (0, 0, BLOCK_EDGE - HALO, HALO),
-                        (1, HALO, 0, BLOCK_EDGE),
-                        (2, EDGE - HALO, 0, HALO),
-                    ] {
-                        let pairs = row[2 * tz..2 * (tz + len)].chunks_exact_mut(2);
-                        let source = neighbours[bx * 9 + by * 3 + bz];
-                        if source == NO_BLOCK {
-                            pairs.for_each(|pair| pair.fill(0.0));
-                            continue;
-                        }
-                        let first = &first.axes[axis].blocks[source as usize].0[at + z..][..len];
-                        let second = &second.axes[axis].blocks[source as usize].0[at + z..][..len];
-                        for (pair, (a, b)) in pairs.zip(first.iter().zip(second)) {
-                            pair[0] = *a;
-                            pair[1] = *b;
-                        }
-                    }
-                }
+            load_halo(grid, &change.axes[axis], block, 0.0, &mut self.change[axis]);
+            let field = &advecting.axes[axis].blocks;
+            for (t, row) in self.advecting[axis][..SLAB * EDGE].chunks_exact_mut(EDGE).enumerate() {
+                let [(bx, x), (by, y)] = [t / EDGE, t % EDGE].map(split);
+                let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
+                let source = |bz: usize| {
+                    let block = field.get(neighbours[bx * 9 + by * 3 + bz] as usize);
+                    block.map(|block| &block.0[at..at + BLOCK_EDGE])
+                };
+                let [below, level, above] = [0, 1, 2].map(source);
+                let (low, rest) = row.split_at_mut(HALO);
+                let (middle, high) = rest.split_at_mut(BLOCK_EDGE);
+                copy_or_clear(low, below.map(|b| &b[BLOCK_EDGE - HALO..]));
+                copy_or_clear(middle, level);
+                copy_or_clear(high, above.map(|a| &a[..HALO]));
             }
         }
     }
 
-    /// (advecting, change) of component `axis` at `local` (cells from the block's corner).
+    /// The advecting velocity's component `axis` at eight points, given for each axis in cells from
+    /// the block's corner, from the tile's faces.
     #[inline(always)]
-    fn sample(&self, axis: usize, local: Vec3) -> [f32; 2] {
-        let (first, f) = stencil(axis, local);
-        let component = &self.0[axis * COMPONENT..][..COMPONENT];
-        let mut sum = [0.0f32; 4];
-        for (offset, w) in corner_rows(f) {
-            let row = &component[first + offset..][..4];
-            for (s, r) in sum.iter_mut().zip(row) {
-                *s += w * r;
+    fn advecting_at(&self, axis: usize, local: [f32x8; 3]) -> f32x8 {
+        let shifted: [f32x8; 3] =
+            per_axis(|a| local[a] + f32x8::splat(HALO as f32 - if a == axis { 0.0 } else { 0.5 }));
+        let base = per_axis(|a| shifted[a].floor());
+        let [fx, fy, fz]: [f32x8; 3] = per_axis(|a| shifted[a] - base[a]);
+        let first =
+            base[0] * f32x8::splat(SLAB as f32) + base[1] * f32x8::splat(EDGE as f32) + base[2];
+        let first = first.fast_trunc_int().to_array();
+        let component = &self.advecting[axis];
+        let node = |offset: usize| {
+            let mut values = [0.0; 8];
+            for lane in 0..8 {
+                values[lane] = component[first[lane] as usize % WRAP + offset];
             }
-        }
-        [sum[0] * (1.0 - f.z) + sum[2] * f.z, sum[1] * (1.0 - f.z) + sum[3] * f.z]
-    }
-
-    /// Gradient of the trilinear interpolant of component `axis` of the change, per cell.
-    #[inline(always)]
-    fn gradient(&self, axis: usize, local: Vec3) -> Vec3 {
-        let (first, f) = stencil(axis, local);
-        let at = axis * COMPONENT + first + 1;
-        let v = |offset: usize| self.0[at + offset];
-        let lerp = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        let edge = |o: usize| lerp(v(o), v(o + 2), f.z);
-        let (e00, e01, e10, e11) = (edge(0), edge(ROW), edge(SLAB), edge(SLAB + ROW));
-        let dz = |o: usize| v(o + 2) - v(o);
-        Vec3::new(
-            lerp(e10 - e00, e11 - e01, f.y),
-            lerp(e01 - e00, e11 - e10, f.x),
-            lerp(lerp(dz(0), dz(ROW), f.y), lerp(dz(SLAB), dz(SLAB + ROW), f.y), f.x),
-        )
+            f32x8::new(values)
+        };
+        let edge = |offset: usize| lerp(node(offset), node(offset + 1), fz);
+        let (low, high) = (lerp(edge(0), edge(EDGE), fy), lerp(edge(SLAB), edge(SLAB + EDGE), fy));
+        lerp(low, high, fx)
     }
 }
 
+#[inline(always)]
+fn copy_or_clear(target: &mut [f32], source: Option<&[f32]>) {
+    match source {
+        Some(source) => target.copy_from_slice(source),
+        None => target.fill(0.0),
+    }
+}
+
+#[inline(always)]
+fn lerp(a: f32x8, b: f32x8, t: f32x8) -> f32x8 {
+    a + (b - a) * t
+}
+
 /// Block (0 … 2) and cell of a tile coordinate.
+#[inline(always)]
 fn split(t: usize) -> (usize, usize) {
     let shifted = t + BLOCK_EDGE - HALO;
     (shifted / BLOCK_EDGE, shifted % BLOCK_EDGE)
 }
 
-/// First entry of the eight faces around `local` and the trilinear fractions.
+/// Eight consecutive values.
 #[inline(always)]
-fn stencil(axis: usize, local: Vec3) -> (usize, Vec3) {
-    let mut shift = Vec3::splat(HALO as f32 - 0.5);
-    shift[axis] = HALO as f32;
-    let p = local + shift;
-    let base = [p.x as i32, p.y as i32, p.z as i32];
-    let fraction = p - Vec3::new(base[0] as f32, base[1] as f32, base[2] as f32);
-    let [x, y, z] = base.map(|b| b as usize);
-    (x * SLAB + y * ROW + 2 * z, fraction)
+fn lanes(row: &[f32], first: usize) -> f32x8 {
+    let mut values = [0.0; 8];
+    values.copy_from_slice(&row[first..first + 8]);
+    f32x8::new(values)
 }
 
-/// Offsets of the four z rows of a stencil and their weights.
-#[inline(always)]
-fn corner_rows(f: Vec3) -> [(usize, f32); 4] {
-    let (gx, gy) = (1.0 - f.x, 1.0 - f.y);
-    [(0, gx * gy), (ROW, gx * f.y), (SLAB, f.x * gy), (SLAB + ROW, f.x * f.y)]
+/// What the fields are at eight particles.
+struct Sampled {
+    advecting: f32x8,
+    change: f32x8,
+    /// Gradient of the change per cell.
+    gradient: [f32x8; 3],
 }
 
 /// One block's share of the pass.
 struct BlockPass<'a> {
     tile: &'a Tile,
+    cells: &'a CellStarts,
     grid: &'a BlockGrid,
     block: usize,
     advecting: &'a FaceField,
@@ -201,48 +218,141 @@ struct BlockPass<'a> {
 }
 
 impl BlockPass<'_> {
-    fn run(
+    fn run<const AFFINE: bool>(
         &self,
-        positions: &mut [Vec3],
-        velocities: &mut [Vec3],
-        affines: &mut [Mat3],
+        columns: ToParticles<'_>,
         mut contact: Option<impl Contact>,
     ) -> f32 {
-        let Advection { cell_size, dt, keep } = self.advection;
-        let origin = (self.grid.blocks()[self.block] * BLOCK_EDGE as i32).as_vec3();
-        let mut fastest = 0.0f32;
-        for (i, (x, v)) in positions.iter_mut().zip(velocities).enumerate() {
-            let local = *x / cell_size - origin;
-            let [a, b, c] = [0, 1, 2].map(|axis| self.tile.sample(axis, local));
-            *v = *v * keep + Vec3::new(a[1], b[1], c[1]);
-            if let Some(affine) = affines.get_mut(i) {
-                let [x, y, z] = [0, 1, 2].map(|axis| self.tile.gradient(axis, local));
-                *affine = Mat3::from_cols(x, y, z).transpose() * (1.0 / cell_size);
+        let mut fastest = Fastest::default();
+        let ToParticles { position, velocity, affine } = columns;
+        for x in 0..BLOCK_EDGE {
+            for y in 0..BLOCK_EDGE {
+                let deal = Deal::new(self.cells.row(x, y), position.len());
+                for k in 0..deal.hands() {
+                    let hand = deal.hand(k);
+                    let start = hand.take(position);
+                    let before = hand.take(velocity);
+                    let (mut end, mut after, gradient) =
+                        self.move_eight::<AFFINE>(x, y, start, before);
+                    let lanes = hand.lanes();
+                    if let Some(contact) = &mut contact {
+                        let blocked = lanes & !clear_lanes(contact, start, end);
+                        finish(contact, blocked, start, &mut end, &mut after);
+                    }
+                    fastest.take(&after, hand.present);
+                    hand.put(lanes, end, position);
+                    hand.put(lanes, after, velocity);
+                    if AFFINE {
+                        hand.put_rows(lanes, gradient, affine);
+                    }
+                }
             }
-            let start = Vec3::new(a[0], b[0], c[0]);
-            let middle = self.velocity(local + start * (0.5 * dt / cell_size));
-            let end = *x + middle * dt;
-            *x = contact.as_mut().map_or(end, |contact| contact.finish(*x, end, v));
-            let speed = v.length();
-            fastest = if speed.is_finite() { fastest.max(speed) } else { f32::INFINITY };
         }
-        fastest
+        fastest.speed()
     }
 
-    /// Advecting velocity [m/s] at `local`, from the tile where it reaches.
+    /// Where eight particles of row (x, y) end, their velocities, and the gradient of the change,
+    /// component by component [1/s].
     #[inline(always)]
-    fn velocity(&self, local: Vec3) -> Vec3 {
-        const LOW: f32 = 0.5 - HALO as f32;
-        const HIGH: f32 = (BLOCK_EDGE + HALO - 1) as f32;
-        if local.cmpge(Vec3::splat(LOW)).all() && local.cmplt(Vec3::splat(HIGH)).all() {
-            Vec3::from([0, 1, 2].map(|axis| self.tile.sample(axis, local)[0]))
-        } else {
-            self.far_velocity(local)
+    fn move_eight<const AFFINE: bool>(
+        &self,
+        x: usize,
+        y: usize,
+        start: [f32x8; 3],
+        velocity: [f32x8; 3],
+    ) -> ([f32x8; 3], [f32x8; 3], [[f32x8; 3]; 3]) {
+        let Advection { cell_size, dt, keep } = self.advection;
+        let origin = (self.grid.blocks()[self.block] * BLOCK_EDGE as i32).as_vec3();
+        let local: [f32x8; 3] =
+            per_axis(|a| start[a] / f32x8::splat(cell_size) - f32x8::splat(origin[a]));
+        let place = Place::of([
+            local[0] - f32x8::splat(x as f32),
+            local[1] - f32x8::splat(y as f32),
+            local[2] - f32x8::new([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
+        ]);
+        let sampled = [
+            self.sample::<0, AFFINE>(x, y, &place),
+            self.sample::<1, AFFINE>(x, y, &place),
+            self.sample::<2, AFFINE>(x, y, &place),
+        ];
+        let half = f32x8::splat(0.5 * dt / cell_size);
+        let halfway = per_axis(|a| local[a] + sampled[a].advecting * half);
+        let middle = self.velocity(halfway);
+        let end = per_axis(|a| start[a] + middle[a] * f32x8::splat(dt));
+        let after = per_axis(|a| velocity[a] * f32x8::splat(keep) + sampled[a].change);
+        let per_metre = f32x8::splat(1.0 / cell_size);
+        let gradient = per_axis(|c| per_axis(|a| sampled[c].gradient[a] * per_metre));
+        (end, after, gradient)
+    }
+
+    /// Both fields' component `AXIS` in row (x, y).
+    #[inline(always)]
+    fn sample<const AXIS: usize, const AFFINE: bool>(
+        &self,
+        x: usize,
+        y: usize,
+        place: &Place,
+    ) -> Sampled {
+        let mut advecting = f32x8::ZERO;
+        let mut change = f32x8::ZERO;
+        let mut gradient = [f32x8::ZERO; 3];
+        let first = |along: usize| usize::from(along == AXIS);
+        for i in first(0)..3 {
+            for j in first(1)..3 {
+                let far = (x + i + 1) * SLAB + (y + j + 1) * EDGE + 1;
+                let near = &self.tile.change[AXIS][x + i][y + j];
+                let mut along = [f32x8::ZERO; 3];
+                for k in first(2)..3 {
+                    let weight = place.weight(AXIS, 2, k);
+                    let value = lanes(near, k);
+                    along[0] += weight * lanes(&self.tile.advecting[AXIS], far + k);
+                    along[1] += weight * value;
+                    if AFFINE {
+                        along[2] += place.slope(AXIS, 2, k) * value;
+                    }
+                }
+                let (wx, wy) = (place.weight(AXIS, 0, i), place.weight(AXIS, 1, j));
+                let across = wx * wy;
+                advecting += across * along[0];
+                change += across * along[1];
+                if AFFINE {
+                    gradient[0] += place.slope(AXIS, 0, i) * wy * along[1];
+                    gradient[1] += wx * place.slope(AXIS, 1, j) * along[1];
+                    gradient[2] += across * along[2];
+                }
+            }
         }
+        Sampled { advecting, change, gradient }
+    }
+
+    /// Advecting velocity [m/s] at eight points in cells from the block's corner, from the tile where
+    /// it reaches.
+    #[inline(always)]
+    fn velocity(&self, local: [f32x8; 3]) -> [f32x8; 3] {
+        let low = f32x8::splat(0.5 - HALO as f32);
+        let high = f32x8::splat((BLOCK_EDGE + HALO - 1) as f32);
+        let inside = per_axis(|a| local[a].simd_ge(low) & local[a].simd_lt(high));
+        let inside = (inside[0] & inside[1] & inside[2]).to_bitmask();
+        let mut velocity = per_axis(|axis| self.tile.advecting_at(axis, local));
+        if inside != 0xff {
+            self.replace_far(!inside, local, &mut velocity);
+        }
+        velocity
+    }
+
+    /// Looks the velocity up in the blocks around for the lanes of `far`.
+    #[cold]
+    fn replace_far(&self, far: u32, local: [f32x8; 3], velocity: &mut [f32x8; 3]) {
+        let local = local.map(f32x8::to_array);
+        let mut values = velocity.map(f32x8::to_array);
+        for lane in (0..8).filter(|lane| far >> lane & 1 == 1) {
+            let found = self.far_velocity(Vec3::from(local.map(|l| l[lane])));
+            (0..3).for_each(|axis| values[axis][lane] = found[axis]);
+        }
+        *velocity = values.map(f32x8::new);
     }
 
     /// Advecting velocity [m/s] anywhere in the 27 blocks around; farther points are drawn to their edge.
-    #[cold]
     fn far_velocity(&self, local: Vec3) -> Vec3 {
         const LOW: f32 = 0.5 - BLOCK_EDGE as f32;
         const HIGH: f32 = (2 * BLOCK_EDGE) as f32 - 1.5;
@@ -269,5 +379,111 @@ impl BlockPass<'_> {
             }
             sum
         }))
+    }
+}
+
+/// Weights of the nodes around eight particles along each axis, and their derivatives.
+struct Place {
+    sides: [[f32x8; 2]; 3],
+    centres: [[f32x8; 3]; 3],
+    above_centre: [f32x8; 3],
+}
+
+impl Place {
+    /// `place` is 0 … 1 in each particle's cell.
+    #[inline(always)]
+    fn of(place: [f32x8; 3]) -> Self {
+        let half = f32x8::splat(0.5);
+        Self {
+            sides: per_axis(|a| to_sides(place[a])),
+            centres: per_axis(|a| to_centres(place[a])),
+            above_centre: per_axis(|a| place[a].simd_ge(half) & f32x8::ONE),
+        }
+    }
+
+    /// Weight along `along` of node `i` (offset + 1) for component `axis`.
+    #[inline(always)]
+    fn weight(&self, axis: usize, along: usize, i: usize) -> f32x8 {
+        if axis == along { self.sides[along][i - 1] } else { self.centres[along][i] }
+    }
+
+    /// Derivative of [`Self::weight`].
+    #[inline(always)]
+    fn slope(&self, axis: usize, along: usize, i: usize) -> f32x8 {
+        let above = self.above_centre[along];
+        match (axis == along, i) {
+            (true, _) => f32x8::splat(if i == 1 { -1.0 } else { 1.0 }),
+            (false, 0) => above - f32x8::ONE,
+            (false, 1) => f32x8::ONE - above - above,
+            (false, _) => above,
+        }
+    }
+}
+
+/// Lanes that need no look at obstacles.
+#[inline(always)]
+fn clear_lanes(contact: &impl Contact, start: [f32x8; 3], end: [f32x8; 3]) -> u32 {
+    let way: [f32x8; 3] = per_axis(|a| end[a] - start[a]);
+    let length = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt();
+    contact.is_clear(end, length).to_bitmask()
+}
+
+/// Lets the lanes of `blocked` meet the obstacles.
+#[inline]
+fn finish(
+    contact: &mut impl Contact,
+    blocked: u32,
+    start: [f32x8; 3],
+    end: &mut [f32x8; 3],
+    velocity: &mut [f32x8; 3],
+) {
+    if blocked == 0 {
+        return;
+    }
+    let start = start.map(f32x8::to_array);
+    let mut ends = end.map(f32x8::to_array);
+    let mut velocities = velocity.map(f32x8::to_array);
+    for lane in (0..8).filter(|lane| blocked >> lane & 1 == 1) {
+        let [from, to, mut v] =
+            [&start, &ends, &velocities].map(|c| Vec3::from(c.map(|c| c[lane])));
+        let to = contact.finish(from, to, &mut v);
+        for axis in 0..3 {
+            ends[axis][lane] = to[axis];
+            velocities[axis][lane] = v[axis];
+        }
+    }
+    *end = ends.map(f32x8::new);
+    *velocity = velocities.map(f32x8::new);
+}
+
+/// The highest of many speeds.
+struct Fastest {
+    square: f32x8,
+    finite: f32x8,
+}
+
+impl Default for Fastest {
+    fn default() -> Self {
+        Self { square: f32x8::ZERO, finite: f32x8::ZERO.simd_eq(f32x8::ZERO) }
+    }
+}
+
+impl Fastest {
+    #[inline(always)]
+    fn take(&mut self, v: &[f32x8; 3], present: f32x8) {
+        let absent = present.simd_eq(f32x8::ZERO);
+        let square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        let finite = square.simd_lt(f32x8::splat(f32::INFINITY));
+        self.finite &= finite | absent;
+        self.square = self.square.fast_max(absent.bitselect(f32x8::ZERO, square));
+    }
+
+    /// Infinite if any was not finite.
+    fn speed(&self) -> f32 {
+        if self.finite.all() {
+            self.square.to_array().into_iter().fold(0.0, f32::max).sqrt()
+        } else {
+            f32::INFINITY
+        }
     }
 }

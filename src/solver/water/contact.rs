@@ -5,6 +5,7 @@ use crate::geometry::solids::NearSolids;
 use crate::numerics::grid::BlockGrid;
 use crate::numerics::transfer::{Contact, Obstacles};
 use glam::Vec3;
+use wide::f32x8;
 
 /// Marches along a particle's path at most this often.
 const MOST_MARCHES: u32 = 32;
@@ -55,6 +56,10 @@ impl Contact for SolidContact<'_> {
         let solid = self.solids.velocity(end);
         *velocity = solid + rub(*velocity - solid, normal, self.solids.friction(end));
         self.push_out(end, distance, normal)
+    }
+
+    fn is_clear(&self, to: [f32x8; 3], length: f32x8) -> f32x8 {
+        self.solids.clearance(to).simd_ge(length.fast_max(f32x8::splat(self.margin)))
     }
 }
 
