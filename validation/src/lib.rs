@@ -1,0 +1,22 @@
+//! Foreshore against experiments, closed forms and invariants.
+//!
+//! ```text
+//! scene text ─► foreshore::Simulation ─► Run { measures, curves } ─► figures and docs/validation
+//!                                                  └──────────────► tests at coarse resolutions
+//! ```
+//!
+//! An [`Experiment`] runs at any resolution and returns numbers, each beside what it must be. The
+//! tests of this crate run the coarse resolutions; the command runs three and writes the pages:
+//!
+//! ```sh
+//! cargo run --release -p foreshore-validation
+//! ```
+
+mod experiment;
+pub mod figure;
+pub mod measure;
+pub mod page;
+mod scene;
+pub mod water;
+
+pub use experiment::{Curve, Demand, Experiment, Failed, Mark, Measure, Panel, Run, Unit};

@@ -1,0 +1,36 @@
+//! The experiments with water at resolutions that take seconds, within their tolerances.
+
+use foreshore_validation::{Run, water};
+
+fn run(name: &str, cells: u32) -> Run {
+    let experiment = water::find(name).expect("an experiment of this name");
+    (experiment.run)(cells).expect("the experiment runs to its end")
+}
+
+#[track_caller]
+fn holds(run: &Run, name: &str) {
+    let measure = run.find(name);
+    assert!(measure.holds(), "{measure}");
+}
+
+#[test]
+fn the_front_of_a_collapsing_column_is_martin_and_moyces() {
+    let run = run("dam_front", 16);
+    holds(&run, "largest error since the gate's release, a = 2.25 in");
+    holds(&run, "late speed of the front dZ/dT");
+}
+
+#[test]
+fn nothing_outruns_ritters_tip() {
+    holds(&run("dry_bed", 12), "tip over Ritter's tip, at most");
+}
+
+#[test]
+fn pic_damps_a_swirl() {
+    holds(&run("rotation", 16), "angular momentum after a turn, PIC");
+}
+
+#[test]
+fn a_thousand_frames_keep_every_identity() {
+    holds(&run("volume", 12), "identities lost or doubled (0: none)");
+}
