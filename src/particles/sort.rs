@@ -5,32 +5,52 @@
 
 use super::Particles;
 use crate::numerics::bins::{CellStarts, Sorted};
-use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, cell_at, local_index};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, local_index};
+use bytemuck::cast_slice_mut;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use wide::{f32x8, i32x8};
 
 /// Particles that one task groups by block; fixed, so that the runs do not depend on threads.
 const CHUNK: usize = 1 << 14;
+/// Bits of a cell's number in its block.
+const CELL_BITS: u32 = BLOCK_CELLS.trailing_zeros();
+const CELL_MASK: u32 = BLOCK_CELLS as u32 - 1;
 
 /// Sorts particle sets; owns the buffers that the sort needs.
 #[derive(Default)]
 pub struct Sorter {
     order: Vec<u32>,
-    spare: Particles,
+    spare: Vec<Vec3>,
+    spare_affine: Vec<glam::Mat3>,
     chunks: Vec<ChunkRuns>,
 }
 
 /// The particles of one chunk, grouped by block.
 #[derive(Default)]
 struct ChunkRuns {
-    /// Particle indices, grouped by block, in ascending order inside each group.
+    /// Number of each particle in its chunk and, in the lowest bits, of its cell in its block;
+    /// grouped by block, in ascending order inside each group.
     members: Vec<u32>,
     /// Block and the part of `members` that lies in it.
     runs: Vec<(IVec3, Range<u32>)>,
-    local: Vec<u32>,
+}
+
+/// What grouping a chunk needs for itself.
+#[derive(Default)]
+struct Scratch {
+    /// Per particle: its run and, in the lowest bits, its cell.
+    keys: Vec<u32>,
     lookup: FxHashMap<IVec3, u32>,
+}
+
+/// Particles of one block that come from one chunk.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    first: u32,
+    members: &'a [u32],
 }
 
 impl Sorter {
@@ -41,16 +61,17 @@ impl Sorter {
     pub fn sort(&mut self, particles: &mut Particles, cell_size: f32) -> Sorted {
         let positions = &particles.position;
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), ChunkRuns::default);
-        self.chunks.par_iter_mut().enumerate().for_each(|(c, runs)| {
-            let first = c * CHUNK;
-            let last = (first + CHUNK).min(positions.len());
-            runs.group(&positions[first..last], first as u32, cell_size);
-        });
+        self.chunks
+            .par_iter_mut()
+            .zip(positions.par_chunks(CHUNK))
+            .for_each_init(Scratch::default, |scratch, (runs, positions)| {
+                runs.group(positions, cell_size, scratch)
+            });
 
         let occupied =
             BlockGrid::from_blocks(self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0)));
         let grid = occupied.dilated();
-        let (ranges, cells) = self.order_by_block(&grid, positions, cell_size);
+        let (ranges, cells) = self.order_by_block(&grid, particles.len());
         self.apply_order(particles);
         Sorted::new(grid, ranges, cells)
     }
@@ -60,76 +81,75 @@ impl Sorter {
     fn order_by_block(
         &mut self,
         grid: &BlockGrid,
-        positions: &[Vec3],
-        cell_size: f32,
+        particles: usize,
     ) -> (Vec<Range<usize>>, Vec<CellStarts>) {
-        let mut pieces: Vec<Vec<&[u32]>> = vec![Vec::new(); grid.len()];
-        for chunk in &self.chunks {
+        let mut pieces: Vec<Vec<Piece<'_>>> = vec![Vec::new(); grid.len()];
+        for (c, chunk) in self.chunks.iter().enumerate() {
             for (block, run) in &chunk.runs {
                 if let Some(b) = grid.find(*block) {
-                    pieces[b].push(&chunk.members[run.start as usize..run.end as usize]);
+                    let members = &chunk.members[run.start as usize..run.end as usize];
+                    pieces[b].push(Piece { first: (c * CHUNK) as u32, members });
                 }
             }
         }
+        self.order.resize(particles, 0);
         let mut ranges = Vec::with_capacity(grid.len());
-        let mut end = 0;
-        for piece in &pieces {
-            let start = end;
-            end += piece.iter().map(|p| p.len()).sum::<usize>();
-            ranges.push(start..end);
+        let mut filled = Vec::new();
+        let (mut rest, mut end) = (self.order.as_mut_slice(), 0);
+        for pieces in &pieces {
+            let count = pieces.iter().map(|p| p.members.len()).sum();
+            let (slot, tail) = rest.split_at_mut(count);
+            if count > 0 {
+                filled.push((slot, pieces.as_slice()));
+            }
+            ranges.push(end..end + count);
+            (rest, end) = (tail, end + count);
         }
-
-        self.order.resize(positions.len(), 0);
-        let mut slots = Vec::with_capacity(grid.len());
-        let mut rest = self.order.as_mut_slice();
-        for range in &ranges {
-            let (slot, tail) = rest.split_at_mut(range.len());
-            slots.push(slot);
-            rest = tail;
-        }
-        let filled: Vec<_> =
-            slots.into_iter().zip(&pieces).filter(|(s, _)| !s.is_empty()).collect();
-        let cells = filled
-            .into_par_iter()
-            .map(|(slot, pieces)| sort_by_cell(slot, pieces, positions, cell_size))
-            .collect();
+        let cells = filled.into_par_iter().map(|(slot, pieces)| sort_by_cell(slot, pieces));
+        let cells = cells.collect();
         (ranges, cells)
     }
 
     /// Moves every column into the new order.
     fn apply_order(&mut self, particles: &mut Particles) {
-        let order = &self.order;
-        let spare = &mut self.spare;
-        permute(order, &mut particles.position, &mut spare.position);
-        permute(order, &mut particles.velocity, &mut spare.velocity);
-        permute(order, &mut particles.id, &mut spare.id);
-        permute(order, &mut particles.birth, &mut spare.birth);
-        permute(order, &mut particles.material, &mut spare.material);
-        if !particles.affine.is_empty() {
-            permute(order, &mut particles.affine, &mut spare.affine);
+        let Self { order, spare, spare_affine, .. } = self;
+        let Particles { position, velocity, id, birth, material, affine } = particles;
+        permute(order, position, spare);
+        permute(order, velocity, spare);
+        let room = cast_slice_mut::<Vec3, u32>(spare);
+        permute_within::<[u32; 2]>(order, cast_slice_mut(id), room);
+        permute_within(order, birth, room);
+        permute_within(order, material, room);
+        if !affine.is_empty() {
+            permute(order, affine, spare_affine);
         }
     }
 }
 
 impl ChunkRuns {
-    /// Groups `positions` (the particles from index `first` on) by block, stably.
-    fn group(&mut self, positions: &[Vec3], first: u32, cell_size: f32) {
+    /// Groups `positions` by block, stably.
+    fn group(&mut self, positions: &[Vec3], cell_size: f32, scratch: &mut Scratch) {
+        let Scratch { keys, lookup } = scratch;
         self.runs.clear();
-        self.lookup.clear();
-        self.local.clear();
+        lookup.clear();
+        keys.clear();
         let mut last = (IVec3::MAX, 0);
-        for position in positions {
-            let block = block_of(cell_at(*position, cell_size));
-            if block != last.0 {
-                let runs = &mut self.runs;
-                let slot = *self.lookup.entry(block).or_insert_with(|| {
-                    runs.push((block, 0..0));
-                    runs.len() as u32 - 1
-                });
-                last = (block, slot);
+        for eight in positions.chunks(8) {
+            let cells = cells_of_eight(eight, cell_size);
+            for lane in 0..eight.len() {
+                let cell = IVec3::new(cells[0][lane], cells[1][lane], cells[2][lane]);
+                let block = block_of(cell);
+                if block != last.0 {
+                    let runs = &mut self.runs;
+                    let slot = *lookup.entry(block).or_insert_with(|| {
+                        runs.push((block, 0..0));
+                        runs.len() as u32 - 1
+                    });
+                    last = (block, slot);
+                }
+                self.runs[last.1 as usize].1.end += 1;
+                keys.push(last.1 << CELL_BITS | local_index(cell) as u32);
             }
-            self.runs[last.1 as usize].1.end += 1;
-            self.local.push(last.1);
         }
         let mut start = 0;
         for (_, run) in &mut self.runs {
@@ -138,34 +158,42 @@ impl ChunkRuns {
             start += count;
         }
         self.members.resize(positions.len(), 0);
-        for (i, slot) in self.local.iter().enumerate() {
-            let end = &mut self.runs[*slot as usize].1.end;
-            self.members[*end as usize] = first + i as u32;
+        for (i, key) in keys.iter().enumerate() {
+            let end = &mut self.runs[(key >> CELL_BITS) as usize].1.end;
+            self.members[*end as usize] = (i as u32) << CELL_BITS | key & CELL_MASK;
             *end += 1;
         }
     }
 }
 
+/// The cells of up to eight positions, axis by axis; as [`crate::numerics::grid::cell_at`].
+#[inline(always)]
+fn cells_of_eight(positions: &[Vec3], cell_size: f32) -> [[i32; 8]; 3] {
+    let mut lanes = [[0.0; 8]; 3];
+    for (lane, position) in positions.iter().enumerate().take(8) {
+        (lanes[0][lane], lanes[1][lane], lanes[2][lane]) = (position.x, position.y, position.z);
+    }
+    let size = f32x8::splat(cell_size);
+    let cells = |x: [f32; 8]| -> i32x8 { (f32x8::new(x) / size).floor().fast_trunc_int() };
+    [cells(lanes[0]).to_array(), cells(lanes[1]).to_array(), cells(lanes[2]).to_array()]
+}
+
 /// Counting sort of one block's particles by cell, stable.
-fn sort_by_cell(
-    slot: &mut [u32],
-    pieces: &[&[u32]],
-    positions: &[Vec3],
-    cell_size: f32,
-) -> CellStarts {
-    let cell_of = |i: u32| local_index(cell_at(positions[i as usize], cell_size));
+fn sort_by_cell(slot: &mut [u32], pieces: &[Piece<'_>]) -> CellStarts {
     let mut next = [0u32; BLOCK_CELLS + 1];
-    for i in pieces.iter().flat_map(|p| p.iter()) {
-        next[cell_of(*i) + 1] += 1;
+    for member in pieces.iter().flat_map(|p| p.members) {
+        next[(member & CELL_MASK) as usize + 1] += 1;
     }
     for c in 0..BLOCK_CELLS {
         next[c + 1] += next[c];
     }
     let starts = CellStarts(next);
-    for i in pieces.iter().flat_map(|p| p.iter()) {
-        let cursor = &mut next[cell_of(*i)];
-        slot[*cursor as usize] = *i;
-        *cursor += 1;
+    for piece in pieces {
+        for member in piece.members {
+            let cursor = &mut next[(member & CELL_MASK) as usize];
+            slot[*cursor as usize] = piece.first + (member >> CELL_BITS);
+            *cursor += 1;
+        }
     }
     starts
 }
@@ -177,17 +205,38 @@ fn permute<T: Copy + Send + Sync + Default>(
     spare: &mut Vec<T>,
 ) {
     spare.resize(order.len(), T::default());
-    spare.par_chunks_mut(CHUNK).zip(order.par_chunks(CHUNK)).for_each(|(out, order)| {
-        for (value, source) in out.iter_mut().zip(order) {
-            *value = column[*source as usize];
+    gather(order, column, spare);
+    std::mem::swap(column, spare);
+}
+
+/// Rearranges one column through `room`, which must be as large.
+fn permute_within<T: bytemuck::Pod + Send + Sync>(
+    order: &[u32],
+    column: &mut [T],
+    room: &mut [u32],
+) {
+    let words = (column.len() * size_of::<T>()).div_ceil(size_of::<u32>());
+    let sorted = &mut cast_slice_mut::<u32, u8>(&mut room[..words])[..size_of_val(column)];
+    let sorted: &mut [T] = cast_slice_mut(sorted);
+    gather(order, column, sorted);
+    let sorted: &[T] = sorted;
+    column.par_chunks_mut(CHUNK).zip(sorted.par_chunks(CHUNK)).for_each(|(to, from)| {
+        to.copy_from_slice(from);
+    });
+}
+
+fn gather<T: Copy + Send + Sync>(order: &[u32], from: &[T], to: &mut [T]) {
+    to.par_chunks_mut(CHUNK).zip(order.par_chunks(CHUNK)).for_each(|(to, order)| {
+        for (value, source) in to.iter_mut().zip(order) {
+            *value = from[*source as usize];
         }
     });
-    std::mem::swap(column, spare);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numerics::grid::cell_at;
     use crate::numerics::random::uniform3;
 
     fn scattered(count: u64, extent: f32) -> Particles {

@@ -1,39 +1,45 @@
 //! Extrapolation by layers of face neighbours: a cheap stand-in, for thin bands, for the sweeping
 //! extension of velocities of Zhu & Bridson 2005, §4.2.3.
+//!
+//! Which cells are known is kept as one bit a cell, so that finding the next layer takes a few
+//! operations a block, and values are only read where it lies.
 
-use crate::numerics::field::{Field, Halo};
-use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use rayon::prelude::*;
+use wide::f32x8;
 
 /// Blocks that one task takes at least.
 const BLOCKS_PER_TASK: usize = 16;
 
-/// What one more layer adds to a block.
-#[derive(Default)]
-struct Grown {
-    block: u32,
-    rows: Vec<GrownRow>,
-}
+/// One bit per cell of a block: bit `8 y + z` of word `x`.
+type Bits = [u64; 8];
 
-/// A row along z after one more layer.
-struct GrownRow {
-    /// Its first cell.
-    first: u16,
-    value: [f32; 8],
-    valid: [u8; 8],
-    filled: u8,
+const NONE: Bits = [0; 8];
+const ALL: Bits = [u64::MAX; 8];
+
+/// What stands in for a block that does not exist.
+static ABSENT: Block<f32> = Block([0.0; BLOCK_CELLS]);
+
+/// What one more layer adds to a block.
+#[derive(Clone, Default)]
+struct Grown {
+    cells: Bits,
+    /// The rows along z that have some of these cells, in order.
+    rows: Vec<[f32; 8]>,
 }
 
 /// Fills unknown cells from known ones; keeps its work space between calls.
 #[derive(Default)]
 pub struct Extrapolator {
-    /// Number of valid cells per block.
-    valid_cells: Vec<u32>,
+    fronts: [Front; 3],
+}
+
+/// The work space of one field.
+#[derive(Default)]
+struct Front {
+    known: Vec<Bits>,
     grown: Vec<Grown>,
-    /// How many of `grown` count.
-    growing: usize,
-    /// Position in `grown` per block.
-    slots: Vec<u32>,
 }
 
 /// As [`Extrapolator::extrapolate`], with a work space for this call only.
@@ -55,143 +61,222 @@ impl Extrapolator {
         valid: &mut Field<u8>,
         layers: u32,
     ) {
+        self.fronts[0].extrapolate(grid, value, valid, layers);
+    }
+
+    /// [`Self::extrapolate`] for three fields at once.
+    pub fn extrapolate_each(
+        &mut self,
+        grid: &BlockGrid,
+        values: &mut [Field<f32>; 3],
+        valid: &mut [Field<u8>; 3],
+        layers: u32,
+    ) {
+        let fields = values.par_iter_mut().zip(valid).zip(&mut self.fronts);
+        fields.for_each(|((value, valid), front)| front.extrapolate(grid, value, valid, layers));
+    }
+}
+
+impl Front {
+    fn extrapolate(
+        &mut self,
+        grid: &BlockGrid,
+        value: &mut Field<f32>,
+        valid: &mut Field<u8>,
+        layers: u32,
+    ) {
         rayon::scope(|_| {
             self.clear_unknown(value, valid);
             for _ in 0..layers {
-                self.list_growing_blocks(grid);
-                self.grow(grid, value, valid);
+                self.grow(grid, value);
                 self.write_back(value, valid);
             }
         });
     }
 
-    /// Sets unknown cells to 0, so that sums over neighbours need no mask, and counts the others.
-    fn clear_unknown(&mut self, value: &mut Field<f32>, valid: &mut Field<u8>) {
-        self.valid_cells.resize(value.blocks.len(), 0);
-        (&mut self.valid_cells, &mut value.blocks, &mut valid.blocks)
+    /// Sets unknown cells to 0, so that sums over neighbours need no mask.
+    fn clear_unknown(&mut self, value: &mut Field<f32>, valid: &Field<u8>) {
+        self.known.resize(value.blocks.len(), NONE);
+        (&mut self.known, &mut value.blocks, &valid.blocks)
             .into_par_iter()
             .with_min_len(4 * BLOCKS_PER_TASK)
-            .for_each(|(count, value, valid)| {
-                *count = 0;
-                for (value, valid) in value.0.iter_mut().zip(&mut valid.0) {
-                    *valid = u8::from(*valid != 0);
-                    *value = if *valid != 0 { *value } else { 0.0 };
-                    *count += u32::from(*valid);
+            .for_each(|(known, value, valid)| {
+                *known = pack(&valid.0);
+                if *known == NONE {
+                    value.0.fill(0.0);
+                } else if *known != ALL {
+                    for (value, valid) in value.0.iter_mut().zip(&valid.0) {
+                        *value = if *valid != 0 { *value } else { 0.0 };
+                    }
                 }
             });
     }
 
-    /// Blocks that are not full and have something to grow from.
-    fn list_growing_blocks(&mut self, grid: &BlockGrid) {
-        let count = |block: u32| self.valid_cells.get(block as usize).copied().unwrap_or(0);
-        self.slots.clear();
-        self.slots.resize(grid.len(), NO_BLOCK);
-        let mut growing = 0;
-        for block in 0..grid.len() {
-            let own = self.valid_cells[block];
-            let is_open = (own as usize) < BLOCK_CELLS;
-            if is_open && (own > 0 || grid.face_neighbours(block).into_iter().any(|n| count(n) > 0))
-            {
-                self.slots[block] = growing as u32;
-                if self.grown.len() == growing {
-                    self.grown.push(Grown::default());
-                }
-                self.grown[growing].block = block as u32;
-                growing += 1;
-            }
-        }
-        self.growing = growing;
-    }
-
-    fn grow(&mut self, grid: &BlockGrid, value: &Field<f32>, valid: &Field<u8>) {
-        self.grown[..self.growing].par_iter_mut().with_min_len(BLOCKS_PER_TASK).for_each_init(
-            || (Halo::filled(0.0f32), Halo::filled(0u8)),
-            |(values, valids), grown| {
-                let block = grown.block as usize;
-                let around = grid.face_neighbours(block);
-                valids.load(valid, block, &around, 0);
-                grown.find_rows(valids);
-                if !grown.rows.is_empty() {
-                    values.load(value, block, &around, 0.0);
-                    grown.rows.iter_mut().for_each(|row| row.fill(values, valids));
+    fn grow(&mut self, grid: &BlockGrid, value: &Field<f32>) {
+        self.grown.resize(grid.len(), Grown::default());
+        let known = &self.known;
+        self.grown.par_iter_mut().with_min_len(BLOCKS_PER_TASK).enumerate().for_each(
+            |(block, grown)| {
+                grown.rows.clear();
+                grown.cells = NONE;
+                if known[block] != ALL {
+                    grown.grow(grid, known, value, block);
                 }
             },
         );
     }
 
     fn write_back(&mut self, value: &mut Field<f32>, valid: &mut Field<u8>) {
-        let grown = &self.grown[..self.growing];
-        (&mut value.blocks, &mut valid.blocks, &mut self.valid_cells, &self.slots)
+        (&mut value.blocks, &mut valid.blocks, &mut self.known, &self.grown)
             .into_par_iter()
             .with_min_len(4 * BLOCKS_PER_TASK)
-            .for_each(|(value, valid, count, slot)| {
-                for row in grown.get(*slot as usize).into_iter().flat_map(|grown| &grown.rows) {
-                    let cells = row.first as usize..row.first as usize + 8;
-                    value.0[cells.clone()].copy_from_slice(&row.value);
-                    valid.0[cells].copy_from_slice(&row.valid);
-                    *count += u32::from(row.filled);
+            .for_each(|(value, valid, known, grown)| {
+                let mut rows = grown.rows.iter();
+                for (x, y, cells) in rows_of(&grown.cells) {
+                    let Some(row) = rows.next() else { return };
+                    let first = (x * 8 + y) * 8;
+                    for (z, mean) in row.iter().enumerate() {
+                        if cells >> z & 1 == 1 {
+                            value.0[first + z] = *mean;
+                            valid.0[first + z] = 1;
+                        }
+                    }
+                }
+                for (known, grown) in known.iter_mut().zip(&grown.cells) {
+                    *known |= grown;
                 }
             });
     }
 }
 
-/// Eight flags of 0 or 1 as the bytes of a word.
-#[inline(always)]
-fn flags(row: &[u8; 10], first: usize) -> u64 {
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&row[first..first + 8]);
-    u64::from_le_bytes(bytes)
+/// Bits of flags that are 0 or 1.
+fn pack(flags: &[u8; BLOCK_CELLS]) -> Bits {
+    /// Brings the lowest bit of each byte of a word into its highest byte, in order.
+    const COLLECT: u64 = 0x0102_0408_1020_4080;
+    std::array::from_fn(|x| {
+        let rows = flags[64 * x..64 * (x + 1)].chunks_exact(8).enumerate();
+        rows.fold(0, |bits, (y, row)| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(row);
+            bits | (u64::from_le_bytes(bytes).wrapping_mul(COLLECT) >> 56) << (8 * y)
+        })
+    })
 }
 
-/// How many face neighbours of each cell of a row are valid, a byte each.
-#[inline(always)]
-fn valid_neighbours(valids: &Halo<u8>, x: usize, y: usize) -> u64 {
-    let m = &valids.0;
-    flags(&m[x][y + 1], 1)
-        + flags(&m[x + 2][y + 1], 1)
-        + flags(&m[x + 1][y], 1)
-        + flags(&m[x + 1][y + 2], 1)
-        + flags(&m[x + 1][y + 1], 0)
-        + flags(&m[x + 1][y + 1], 2)
+/// The rows along z that have any of `cells`: x, y and their own eight bits.
+fn rows_of(cells: &Bits) -> impl Iterator<Item = (usize, usize, u8)> + '_ {
+    cells.iter().enumerate().flat_map(|(x, word)| {
+        let mut rest = *word;
+        std::iter::from_fn(move || {
+            if rest == 0 {
+                return None;
+            }
+            let y = rest.trailing_zeros() as usize / 8;
+            let row = (rest >> (8 * y)) as u8;
+            rest &= !(0xff << (8 * y));
+            Some((x, y, row))
+        })
+    })
+}
+
+/// For the six neighbours of each cell of the block in turn, whether they are known.
+fn known_around(grid: &BlockGrid, known: &[Bits], block: usize) -> [Bits; 6] {
+    const LOWEST: u64 = 0x0101_0101_0101_0101;
+    const HIGHEST: u64 = LOWEST << 7;
+    let own = &known[block];
+    let side = grid.face_neighbours(block).map(|n| known.get(n as usize).unwrap_or(&NONE));
+    let mut around = [NONE; 6];
+    for x in 0..8 {
+        around[0][x] = if x > 0 { own[x - 1] } else { side[0][7] };
+        around[1][x] = if x < 7 { own[x + 1] } else { side[1][0] };
+        around[2][x] = own[x] << 8 | side[2][x] >> 56;
+        around[3][x] = own[x] >> 8 | side[3][x] << 56;
+        around[4][x] = own[x] << 1 & !LOWEST | side[4][x] >> 7 & LOWEST;
+        around[5][x] = own[x] >> 1 & !HIGHEST | side[5][x] << 7 & HIGHEST;
+    }
+    around
 }
 
 impl Grown {
-    /// Lists the rows in which an unknown cell has a valid neighbour.
-    fn find_rows(&mut self, valids: &Halo<u8>) {
-        /// A byte of 255 for each valid cell once multiplied by the flags.
-        const WHOLE: u64 = 255;
-        self.rows.clear();
+    /// Finds the unknown cells with a known neighbour, and the mean of these.
+    fn grow(&mut self, grid: &BlockGrid, known: &[Bits], value: &Field<f32>, block: usize) {
+        let around = known_around(grid, known, block);
         for x in 0..8 {
-            for y in 0..8 {
-                let own = flags(&valids.0[x + 1][y + 1], 1);
-                if valid_neighbours(valids, x, y) & !(own * WHOLE) != 0 {
-                    let first = ((x * 8 + y) * 8) as u16;
-                    self.rows.push(GrownRow { first, value: [0.0; 8], valid: [0; 8], filled: 0 });
-                }
-            }
+            let any = around.iter().fold(0, |any, side| any | side[x]);
+            self.cells[x] = any & !known[block][x];
+        }
+        if self.cells == NONE {
+            return;
+        }
+        let sides = grid.face_neighbours(block);
+        let sides = sides.map(|n| value.blocks.get(n as usize).unwrap_or(&ABSENT));
+        let own = &value.blocks[block];
+        for (x, y, _) in rows_of(&self.cells) {
+            let count = around.iter().map(|side| spread((side[x] >> (8 * y)) as u8)).sum();
+            self.rows.push(mean_of_neighbours(own, &sides, x, y, count));
         }
     }
 }
 
-impl GrownRow {
-    /// Gives unknown cells the mean of their valid neighbours.
-    fn fill(&mut self, values: &Halo<f32>, valids: &Halo<u8>) {
-        let (x, y) = (usize::from(self.first >> 6), usize::from(self.first >> 3 & 7));
-        let count = valid_neighbours(valids, x, y).to_le_bytes();
-        let own = flags(&valids.0[x + 1][y + 1], 1).to_le_bytes();
-        let v = &values.0;
-        for z in 0..8 {
-            if own[z] != 0 {
-                self.value[z] = v[x + 1][y + 1][z + 1];
-                self.valid[z] = 1;
-            } else if count[z] > 0 {
-                let sum = (v[x][y + 1][z + 1] + v[x + 2][y + 1][z + 1])
-                    + (v[x + 1][y][z + 1] + v[x + 1][y + 2][z + 1])
-                    + (v[x + 1][y + 1][z] + v[x + 1][y + 1][z + 2]);
-                self.value[z] = sum / f32::from(count[z]);
-                self.valid[z] = 1;
-                self.filled += 1;
-            }
+/// Eight bits as the bytes of a word.
+#[inline(always)]
+fn spread(bits: u8) -> u64 {
+    /// Copies the lowest seven bits of a word so that bit `i` is the lowest of byte `i`.
+    const SCATTER: u64 = 0x0002_0408_1020_4081;
+    const LOWEST: u64 = 0x0101_0101_0101_0101;
+    let low = u64::from(bits & 0x7f).wrapping_mul(SCATTER) & LOWEST;
+    low | u64::from(bits >> 7) << 56
+}
+
+/// The sum of the six neighbours of each cell of a row over their number, given a byte each.
+#[inline(always)]
+fn mean_of_neighbours(
+    own: &Block<f32>,
+    sides: &[&Block<f32>; 6],
+    x: usize,
+    y: usize,
+    count: u64,
+) -> [f32; 8] {
+    let row = |block: &Block<f32>, x: usize, y: usize| -> [f32; 8] {
+        let mut row = [0.0; 8];
+        row.copy_from_slice(&block.0[(x * 8 + y) * 8..][..8]);
+        row
+    };
+    let level = row(own, x, y);
+    let (mut below, mut above) = ([0.0; 8], [0.0; 8]);
+    below[1..].copy_from_slice(&level[..7]);
+    above[..7].copy_from_slice(&level[1..]);
+    below[0] = sides[4].0[(x * 8 + y) * 8 + 7];
+    above[7] = sides[5].0[(x * 8 + y) * 8];
+    let pair = |a: [f32; 8], b: [f32; 8]| f32x8::new(a) + f32x8::new(b);
+    let sum = pair(
+        if x > 0 { row(own, x - 1, y) } else { row(sides[0], 7, y) },
+        if x < 7 { row(own, x + 1, y) } else { row(sides[1], 0, y) },
+    ) + pair(
+        if y > 0 { row(own, x, y - 1) } else { row(sides[2], x, 7) },
+        if y < 7 { row(own, x, y + 1) } else { row(sides[3], x, 0) },
+    ) + pair(below, above);
+    let count = count.to_le_bytes().map(f32::from);
+    (sum / f32x8::new(count)).to_array()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_and_flags_are_the_same() {
+        let flags: [u8; BLOCK_CELLS] = std::array::from_fn(|i| u8::from(i * i % 7 < 3));
+        let bits = pack(&flags);
+        for (i, flag) in flags.iter().enumerate() {
+            assert_eq!((bits[i >> 6] >> (i & 63) & 1) as u8, *flag);
         }
+        for byte in 0..=255u8 {
+            let bytes = spread(byte).to_le_bytes();
+            assert!((0..8).all(|z| bytes[z] == byte >> z & 1), "{byte}");
+        }
+        let rows: Vec<_> = rows_of(&bits).collect();
+        assert_eq!(rows.len(), 64);
+        assert!(rows.iter().all(|(x, y, row)| (bits[*x] >> (8 * y)) as u8 == *row));
     }
 }

@@ -220,9 +220,8 @@ impl WaterSolver {
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
     fn extend(&mut self) {
-        for (velocity, valid) in self.velocity.axes.iter_mut().zip(&mut self.valid) {
-            self.extrapolator.extrapolate(&self.sorted.grid, velocity, valid, EXTENSION_LAYERS);
-        }
+        let (grid, velocity) = (&self.sorted.grid, &mut self.velocity.axes);
+        self.extrapolator.extrapolate_each(grid, velocity, &mut self.valid, EXTENSION_LAYERS);
         boundary::keep_out_of_solids(
             &self.sorted.grid,
             &self.solid,
