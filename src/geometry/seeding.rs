@@ -1,9 +1,10 @@
 //! Where particles start [ZB05 §4.2.1].
 //!
 //! Each cell is cut into 2 × 2 × 2 sub-cells, and each sub-cell whose jittered point lies inside the
-//! emitter holds one particle. When a region is filled, particles within a cell of its free surface
-//! are then moved along the normal until they lie half a cell below it, so that the surface built
-//! around them starts flat.
+//! emitter holds one particle. When a region is filled, particles within half a cell of its free
+//! surface are then moved along the normal until they lie a quarter of a cell below it, so that the
+//! surface starts flat. (The paper moves those within a cell to half a cell below; a quarter is where
+//! the middle of the outermost layer of particles lies anyway, and leaves the density as it is.)
 
 use super::emitters::{Emitters, Source};
 use super::error::GeometryError;
@@ -199,24 +200,24 @@ impl Seeding<'_> {
         (subcell.as_vec3() + jitter) * (0.5 * self.cell_size)
     }
 
-    /// Moves a point that lies within a cell of the free surface to half a cell below it. Near edges
-    /// a step towards one face may leave another too close, hence up to three steps; where the shape
-    /// is too thin, or a solid is in the way, the point stays.
+    /// Moves a point that lies within half a cell of the free surface to a quarter of a cell below it.
+    /// Near edges a step towards one face may leave another too close, hence up to three steps; where
+    /// the shape is too thin, or a solid is in the way, the point stays.
     fn settle(&self, point: Vec3, free: &mut Union<'_>, near: &mut NearSolids<'_>) -> Vec3 {
         let h = self.cell_size;
         let mut x = point;
         for _ in 0..3 {
             let depth = -free.distance(x);
-            if depth > h || (depth - 0.5 * h).abs() < 1e-3 * h {
+            if depth > 0.5 * h || (depth - 0.25 * h).abs() < 1e-3 * h {
                 break;
             }
             let outward = free.normal(x, 0.02 * h);
             if near.distance(x + outward * (depth + 0.5 * h)) < 0.0 {
                 return point;
             }
-            x += outward * (depth - 0.5 * h);
+            x += outward * (depth - 0.25 * h);
         }
-        let settled = -free.distance(x) > 0.4 * h && near.distance(x) >= 0.0;
+        let settled = -free.distance(x) > 0.2 * h && near.distance(x) >= 0.0;
         if settled { x } else { point }
     }
 

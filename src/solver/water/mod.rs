@@ -5,6 +5,7 @@ mod boundary;
 mod contact;
 mod projection;
 mod step;
+mod surface;
 mod volume;
 
 pub use step::{StepOutcome, StepSettings, WaterSolver};

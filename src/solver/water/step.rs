@@ -1,7 +1,8 @@
 //! One substep of water.
 
-use super::volume::{self, VolumeKeeper};
-use super::{boundary, contact::SolidContacts, projection};
+use super::projection::{self, Region};
+use super::surface::LiquidSurface;
+use super::{boundary, contact::SolidContacts, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, cell_at, local_cell, local_index};
@@ -52,7 +53,8 @@ pub struct WaterSolver {
     weight: FaceField,
     open: FaceField,
     solid: SolidField,
-    liquid: Field<u8>,
+    occupied: Field<u8>,
+    surface: LiquidSurface,
     valid: [Field<u8>; 3],
     matrix: PoissonMatrix,
     rhs: Field<f32>,
@@ -60,7 +62,6 @@ pub struct WaterSolver {
     potential: Field<f32>,
     solver: PressureSolver,
     extrapolator: Extrapolator,
-    volume: VolumeKeeper,
     taken: Option<StepSettings>,
 }
 
@@ -91,8 +92,8 @@ impl WaterSolver {
         clock.lap(&mut seconds.sort);
         self.rasterize_solids(solids, settings.cell_size);
         clock.lap(&mut seconds.solids);
-        self.mark_liquid(particles, settings.cell_size);
         self.transfer_to_grid(particles, settings.cell_size);
+        self.find_surface(particles, settings.cell_size);
         clock.lap(&mut seconds.to_grid);
         self.add_gravity(settings.gravity * settings.dt);
         let pressure = self.project();
@@ -121,8 +122,8 @@ impl WaterSolver {
             let unit = density * cell_size / dt;
             let blocks = self.sorted.grid.blocks().iter().enumerate();
             blocks.flat_map(move |(b, block)| {
-                let (liquid, pressure) = (&self.liquid.blocks[b].0, &self.pressure.blocks[b].0);
-                (0..BLOCK_CELLS).filter(|i| liquid[*i] != 0).map(move |i| {
+                let (phi, pressure) = (&self.surface.phi.blocks[b].0, &self.pressure.blocks[b].0);
+                (0..BLOCK_CELLS).filter(|i| phi[*i] < 0.0).map(move |i| {
                     let cell = (*block * BLOCK_EDGE as i32 + local_cell(i)).as_vec3();
                     ((cell + 0.5) * cell_size, unit * pressure[i])
                 })
@@ -139,16 +140,17 @@ impl WaterSolver {
         boundary::open_fractions(&self.sorted.grid, &self.solid, cell_size, &mut self.open);
     }
 
-    /// Marks the cells that hold a particle [ZB05 §4.2.2].
-    fn mark_liquid(&mut self, particles: &Particles, cell_size: f32) {
+    /// Finds the free surface, and the cells that hold a particle [ZB05 §4.2.2].
+    fn find_surface(&mut self, particles: &Particles, cell_size: f32) {
         let Sorted { grid, ranges, .. } = &self.sorted;
-        self.liquid.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
-        self.liquid.blocks.par_iter_mut().zip(ranges).for_each(|(block, range)| {
+        self.occupied.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
+        self.occupied.blocks.par_iter_mut().zip(ranges).for_each(|(block, range)| {
             block.0.fill(0);
             for position in &particles.position[range.clone()] {
                 block.0[local_index(cell_at(*position, cell_size))] = 1;
             }
         });
+        self.surface.find(grid, &self.solid, cell_size);
     }
 
     fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {
@@ -160,7 +162,7 @@ impl WaterSolver {
             OnGrid {
                 velocity: &mut self.velocity,
                 weight: &mut self.weight,
-                count: self.volume.count_mut(),
+                count: &mut self.surface.fullness,
             },
         );
         for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
@@ -181,23 +183,16 @@ impl WaterSolver {
 
     fn project(&mut self) -> SolveReport {
         let grid = &self.sorted.grid;
-        projection::assemble(
-            grid,
-            &self.liquid,
-            &self.open,
-            &self.velocity,
-            &self.solid,
-            &mut self.matrix,
-            &mut self.rhs,
-        );
+        let region =
+            Region { grid, phi: &self.surface.phi, open: &self.open, surface_pressure: None };
+        projection::assemble(region, &self.velocity, &self.solid, &mut self.matrix, &mut self.rhs);
         self.pressure.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-4, max_iterations: 100 };
         let report =
             self.solver.solve(grid, &self.matrix, &self.rhs, &mut self.pressure, &criteria);
         projection::apply_pressure(
-            grid,
-            &self.liquid,
-            &self.open,
+            region,
+            &self.occupied,
             &self.pressure,
             &mut self.velocity,
             &mut self.valid,
@@ -244,18 +239,14 @@ impl WaterSolver {
         }
         let grid = &self.sorted.grid;
         let StepSettings { cell_size, dt, .. } = settings;
-        self.volume.find_excess(grid, &self.liquid, &self.solid, cell_size, dt, &mut self.rhs);
+        let scratch = &mut self.potential;
+        volume::find_excess(grid, &self.surface, &self.solid, dt, scratch, &mut self.rhs);
         self.potential.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
         self.solver.solve_again(&self.rhs, &mut self.potential, &criteria);
-        volume::add_displacement(
-            grid,
-            &self.liquid,
-            &self.open,
-            &self.potential,
-            cell_size / dt,
-            &mut self.velocity,
-        );
+        let region =
+            Region { grid, phi: &self.surface.phi, open: &self.open, surface_pressure: None };
+        volume::add_displacement(region, &self.potential, cell_size / dt, &mut self.velocity);
     }
 
     fn transfer_to_particles(
