@@ -102,7 +102,7 @@ fn collider_line(collider: &Collider) -> String {
         "collider  {}: {}, friction {}{inverted}",
         collider.name,
         shape_text(&collider.shape),
-        collider.friction
+        collider.boundary.friction
     )
 }
 

@@ -28,6 +28,7 @@ pub mod shape;
 pub mod solids;
 pub mod topology;
 pub mod triangle;
+pub mod walls;
 
 pub use emitters::Emitters;
 pub use error::{GeometryError, GeometryWarning};
@@ -36,3 +37,4 @@ pub use rasterize::SolidField;
 pub use read::GeometryCache;
 pub use seeding::{Seed, SeedReport};
 pub use solids::Solids;
+pub use walls::Walls;

@@ -4,8 +4,9 @@ use super::error::{GeometryError, GeometryWarning};
 use super::primitive::{Primitive, PrimitiveSampler};
 use super::read::GeometryCache;
 use super::shape::{AnimatedShape, Role, ShapeOptions};
+use super::walls::Walls;
 use crate::numerics::grid::BLOCK_EDGE;
-use crate::scene::{Bounds, Scene};
+use crate::scene::{Boundary, Scene};
 use glam::{IVec3, Vec3};
 use wide::f32x8;
 
@@ -18,13 +19,14 @@ pub struct Solids {
     cell_size: f32,
     reach: f32,
     walls: Walls,
+    wall_boundary: Boundary,
     obstacles: Vec<Obstacle>,
 }
 
 #[derive(Debug)]
 struct Obstacle {
     shape: AnimatedShape,
-    friction: f32,
+    boundary: Boundary,
     inverted: bool,
 }
 
@@ -51,11 +53,12 @@ impl Solids {
             };
             let shape =
                 AnimatedShape::new(&collider.shape, options, &mut cache, start, &mut warnings)?;
-            let friction = collider.friction;
-            obstacles.push(Obstacle { shape, friction, inverted });
+            let boundary = collider.boundary;
+            obstacles.push(Obstacle { shape, boundary, inverted });
         }
         let walls = Walls::new(scene.domain.bounds);
-        Ok((Self { cell_size, reach: REACH_CELLS * cell_size, walls, obstacles }, warnings))
+        let (reach, wall_boundary) = (REACH_CELLS * cell_size, scene.domain.walls);
+        Ok((Self { cell_size, reach, walls, wall_boundary, obstacles }, warnings))
     }
 
     /// Edge of a cell Δx \[m\].
@@ -99,9 +102,19 @@ impl Solids {
         self.all().velocity(x)
     }
 
-    /// Coulomb friction μ of the nearest solid.
-    pub fn friction(&self, x: Vec3) -> f32 {
-        self.all().friction(x)
+    /// How matter meets the nearest solid.
+    pub fn boundary(&self, x: Vec3) -> Boundary {
+        self.all().boundary(x)
+    }
+
+    /// The closed sides of the domain.
+    pub fn walls(&self) -> &Walls {
+        &self.walls
+    }
+
+    /// How matter meets the solids: the walls first, then the obstacles in the order of the scene.
+    pub fn boundaries(&self) -> impl Iterator<Item = Boundary> + '_ {
+        std::iter::once(self.wall_boundary).chain(self.obstacles.iter().map(|o| o.boundary))
     }
 
     /// False only if no solid comes within four cells of the 8³ block: fields hold their far
@@ -114,13 +127,14 @@ impl Solids {
     /// The solids near one block, ready to be asked at many points inside it.
     pub fn near(&self, block: IVec3) -> NearSolids<'_> {
         let (low, high) = self.reach_of_block(block);
-        let near = self.obstacles.iter().filter(|o| o.may_touch(low, high));
+        let near = self.obstacles.iter().enumerate().filter(|(_, o)| o.may_touch(low, high));
         let walls = self.walls.touch(low, high).then_some(&self.walls);
         NearSolids::new(self, walls, near)
     }
 
     fn all(&self) -> NearSolids<'_> {
-        let present = self.obstacles.iter().filter(|o| !o.shape.pieces().is_empty());
+        let obstacles = self.obstacles.iter().enumerate();
+        let present = obstacles.filter(|(_, o)| !o.shape.pieces().is_empty());
         NearSolids::new(self, Some(&self.walls), present)
     }
 
@@ -146,41 +160,6 @@ impl Obstacle {
     }
 }
 
-/// The closed sides of the domain.
-#[derive(Clone, Debug, PartialEq)]
-struct Walls {
-    /// Axis, position [m], and whether matter is above (+1) or below (−1).
-    planes: Vec<(usize, f32, f32)>,
-}
-
-impl Walls {
-    fn new(bounds: Option<Bounds>) -> Self {
-        let Some(bounds) = bounds else { return Self { planes: Vec::new() } };
-        let sides = (0..6).filter(|side| !bounds.open[*side]).map(|side| {
-            let axis = side / 2;
-            if side % 2 == 0 {
-                (axis, bounds.min[axis], 1.0)
-            } else {
-                (axis, bounds.max[axis], -1.0)
-            }
-        });
-        Self { planes: sides.collect() }
-    }
-
-    fn distance(&self, x: Vec3) -> f32 {
-        self.planes
-            .iter()
-            .map(|(axis, at, sign)| sign * (x[*axis] - at))
-            .fold(f32::INFINITY, f32::min)
-    }
-
-    fn touch(&self, low: Vec3, high: Vec3) -> bool {
-        self.planes.iter().any(
-            |(axis, at, sign)| if *sign > 0.0 { low[*axis] <= *at } else { high[*axis] >= *at },
-        )
-    }
-}
-
 /// A selection of solids with readers that remember their place: cheap to ask at points close
 /// together.
 #[derive(Debug)]
@@ -188,13 +167,16 @@ pub struct NearSolids<'a> {
     reach: f32,
     cell_size: f32,
     walls: Option<&'a Walls>,
+    wall_boundary: Boundary,
     obstacles: Vec<NearObstacle<'a>>,
 }
 
 #[derive(Debug)]
 struct NearObstacle<'a> {
+    /// Place in the scene.
+    index: usize,
     pieces: Vec<(&'a Primitive, PrimitiveSampler<'a>)>,
-    friction: f32,
+    boundary: Boundary,
     inverted: bool,
 }
 
@@ -210,15 +192,16 @@ impl<'a> NearSolids<'a> {
     fn new(
         solids: &Solids,
         walls: Option<&'a Walls>,
-        obstacles: impl Iterator<Item = &'a Obstacle>,
+        obstacles: impl Iterator<Item = (usize, &'a Obstacle)>,
     ) -> Self {
-        let obstacles = obstacles.map(|o| NearObstacle {
+        let obstacles = obstacles.map(|(index, o)| NearObstacle {
+            index,
             pieces: o.shape.pieces().iter().map(|p| (p, p.sampler())).collect(),
-            friction: o.friction,
+            boundary: o.boundary,
             inverted: o.inverted,
         });
-        let (reach, cell_size) = (solids.reach, solids.cell_size);
-        Self { reach, cell_size, walls, obstacles: obstacles.collect() }
+        let Solids { reach, cell_size, wall_boundary, .. } = *solids;
+        Self { reach, cell_size, walls, wall_boundary, obstacles: obstacles.collect() }
     }
 
     /// True if there is nothing here.
@@ -234,11 +217,18 @@ impl<'a> NearSolids<'a> {
     /// As [`Solids::distance`].
     #[inline]
     pub fn distance(&mut self, x: Vec3) -> f32 {
-        let mut least = self.walls.map_or(f32::INFINITY, |w| w.distance(x));
+        let least = self.walls.map_or(f32::INFINITY, |w| w.distance(x));
+        least.min(self.obstacle_distance(x)).clamp(-self.reach, self.reach)
+    }
+
+    /// As [`Solids::distance`], without the walls.
+    #[inline]
+    pub fn obstacle_distance(&mut self, x: Vec3) -> f32 {
+        let mut least = self.reach;
         for obstacle in &mut self.obstacles {
             least = least.min(obstacle.nearest(x).0);
         }
-        least.clamp(-self.reach, self.reach)
+        least.max(-self.reach)
     }
 
     /// A lower bound of [`NearSolids::distance`] at eight points, from walls and boxes around the
@@ -274,19 +264,29 @@ impl<'a> NearSolids<'a> {
         }
     }
 
-    /// As [`Solids::friction`]. Walls have none.
-    pub fn friction(&mut self, x: Vec3) -> f32 {
+    /// As [`Solids::boundary`].
+    pub fn boundary(&mut self, x: Vec3) -> Boundary {
         match self.owner(x) {
-            Owner::Piece(o, _) => self.obstacles[o].friction,
-            Owner::None | Owner::Wall => 0.0,
+            Owner::Piece(o, _) => self.obstacles[o].boundary,
+            Owner::None | Owner::Wall => self.wall_boundary,
         }
     }
 
-    /// The friction that holds everywhere here, if there is only one.
-    pub fn uniform_friction(&self) -> Option<f32> {
-        let mut all = self.obstacles.iter().map(|o| o.friction).chain(self.walls.map(|_| 0.0));
-        let first = all.next().unwrap_or(0.0);
-        all.all(|f| f == first).then_some(first)
+    /// Place of the nearest solid in [`Solids::boundaries`].
+    pub fn boundary_index(&mut self, x: Vec3) -> u16 {
+        match self.owner(x) {
+            Owner::Piece(o, _) => self.obstacles[o].index as u16 + 1,
+            Owner::None | Owner::Wall => 0,
+        }
+    }
+
+    /// As [`NearSolids::boundary_index`] where there is no choice.
+    pub fn only_boundary_index(&self) -> Option<u16> {
+        match (self.walls, self.obstacles.as_slice()) {
+            (_, []) => Some(0),
+            (None, [only]) => Some(only.index as u16 + 1),
+            _ => None,
+        }
     }
 
     fn owner(&mut self, x: Vec3) -> Owner {

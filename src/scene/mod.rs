@@ -31,8 +31,9 @@ pub use geometry_path::GEOMETRY_EXTENSIONS;
 pub use identity::{ChangedParameter, GeometryDigest, ResolvedScene};
 pub use load::{LoadedScene, load, parse};
 pub use model::{
-    Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, GeometrySource,
-    Material, MaterialKind, Output, Scene, Shape, Sink, Substeps, UpdateScheme, Water,
+    Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
+    GeometrySource, Material, MaterialKind, Output, Scene, Shape, Sink, Substeps, UpdateScheme,
+    Water,
 };
 pub use schema::{json_schema, reference_page};
 pub use source::{Location, Place};

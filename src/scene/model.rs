@@ -64,6 +64,25 @@ pub struct Domain {
     pub cell_size: f32,
     /// Walls, or `None` for an unbounded scene.
     pub bounds: Option<Bounds>,
+    /// How matter meets the walls.
+    pub walls: Boundary,
+}
+
+/// How matter meets a solid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Boundary {
+    /// Coulomb friction μ [ZB05 eq. 4], ≥ 0.
+    pub friction: f32,
+    /// Share of viscous drag that the surface is spared, 0 (viscous liquids stick) … 1 (they slide).
+    pub slip: f32,
+    /// Whether liquid may come off freely (pressure ≥ 0) instead of being held by suction.
+    pub separation: bool,
+}
+
+impl Default for Boundary {
+    fn default() -> Self {
+        Self { friction: 0.0, slip: 0.0, separation: true }
+    }
 }
 
 /// An axis-aligned box.
@@ -157,8 +176,8 @@ pub struct Collider {
     pub name: String,
     /// Its geometry.
     pub shape: Shape,
-    /// Coulomb friction μ of the boundary [ZB05 eq. 4], ≥ 0.
-    pub friction: f32,
+    /// How matter meets it.
+    pub boundary: Boundary,
     /// Open meshes become shells of this thickness \[m\], ≥ 0; 0 picks one cell for open meshes and
     /// nothing for closed ones.
     pub thickness: f32,

@@ -50,6 +50,9 @@ pub(super) struct RawDomain {
     pub max: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<Side>,
+    pub friction: f64,
+    pub slip: f64,
+    pub separation: bool,
 }
 
 /// A side of the domain, in the order of [`Bounds::open`].
@@ -123,6 +126,8 @@ pub(super) struct RawCollider {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometry: Option<String>,
     pub friction: f64,
+    pub slip: f64,
+    pub separation: bool,
     pub thickness: f64,
     pub inverted: bool,
 }
@@ -273,6 +278,9 @@ impl From<&Domain> for RawDomain {
             min: bounds.map(|b| widen3(b.min)),
             max: bounds.map(|b| widen3(b.max)),
             open: bounds.map(open_list).unwrap_or_default(),
+            friction: widen(domain.walls.friction),
+            slip: widen(domain.walls.slip),
+            separation: domain.walls.separation,
         }
     }
 }
@@ -319,7 +327,9 @@ impl From<&Collider> for RawCollider {
             cuboid,
             sphere,
             geometry,
-            friction: widen(collider.friction),
+            friction: widen(collider.boundary.friction),
+            slip: widen(collider.boundary.slip),
+            separation: collider.boundary.separation,
             thickness: widen(collider.thickness),
             inverted: collider.inverted,
         }

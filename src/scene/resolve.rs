@@ -5,7 +5,7 @@ use super::error::{SceneError, SceneProblem};
 use super::extent::check_domain;
 use super::geometry_path::find_geometry;
 use super::model::{
-    Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
+    Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
     MaterialKind, Output, Scene, Shape, Sink, Substeps, Water,
 };
 use super::raw::{
@@ -122,7 +122,8 @@ impl Resolver<'_> {
         let longest = bounds.map(|b| f64::from((b.max - b.min).max_element()));
         let from_resolution = || Some(longest? / f64::from(raw.resolution?));
         let cell_size = raw.cell_size.or_else(from_resolution)? as f32;
-        let domain = Domain { cell_size, bounds };
+        let walls = boundary(raw.friction, raw.slip, raw.separation);
+        let domain = Domain { cell_size, bounds, walls };
         let key = if raw.cell_size.is_some() { "domain.cell_size" } else { "domain.resolution" };
         match check_domain(&domain) {
             Ok(remark) => {
@@ -209,7 +210,7 @@ impl Resolver<'_> {
         Some(Collider {
             name: raw.name.clone(),
             shape: self.shape(&key, &raw.cuboid, &raw.sphere, &raw.geometry)?,
-            friction: raw.friction as f32,
+            boundary: boundary(raw.friction, raw.slip, raw.separation),
             thickness: raw.thickness as f32,
             inverted: raw.inverted,
         })
@@ -397,6 +398,10 @@ fn never_active(emitter: &Emitter, scene: &Scene) -> Option<SceneRemark> {
             scene_last: scene.last_frame,
         }
     })
+}
+
+fn boundary(friction: f64, slip: f64, separation: bool) -> Boundary {
+    Boundary { friction: friction as f32, slip: slip as f32, separation }
 }
 
 fn vec3(v: [f64; 3]) -> Vec3 {

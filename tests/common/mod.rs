@@ -16,6 +16,7 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
         domain: Domain {
             cell_size,
             bounds: walls.map(|(min, max)| Bounds { min, max, open: [false; 6] }),
+            walls: Boundary::default(),
         },
         materials: vec![Material {
             name: "water".into(),

@@ -2,8 +2,8 @@
 
 use foreshore::geometry::TriangleMesh;
 use foreshore::scene::{
-    Bounds, Collider, Domain, Emitter, EmitterMode, GeometrySource, Material, MaterialKind, Output,
-    Scene, Shape, Substeps, UpdateScheme, Water,
+    Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, GeometrySource, Material,
+    MaterialKind, Output, Scene, Shape, Substeps, UpdateScheme, Water,
 };
 use glam::Vec3;
 
@@ -25,6 +25,7 @@ pub fn empty(cell_size: f32) -> Scene {
                 max: Vec3::new(1.0, 1.0, 0.5),
                 open: [false, false, false, true, false, false],
             }),
+            walls: Boundary::default(),
         },
         materials: vec![Material { name: "water".into(), kind: MaterialKind::Water(water) }],
         emitters: Vec::new(),
@@ -42,7 +43,13 @@ pub fn empty(cell_size: f32) -> Scene {
 }
 
 pub fn collider(shape: Shape) -> Collider {
-    Collider { name: "rock".into(), shape, friction: 0.3, thickness: 0.0, inverted: false }
+    Collider {
+        name: "rock".into(),
+        shape,
+        boundary: Boundary { friction: 0.3, ..Default::default() },
+        thickness: 0.0,
+        inverted: false,
+    }
 }
 
 pub fn emitter(shape: Shape) -> Emitter {

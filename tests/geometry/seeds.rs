@@ -62,9 +62,10 @@ fn a_flow_draws_each_point_in_its_own_subcell() {
     assert!((volume / exact - 1.0).abs() < 0.01, "{volume} instead of {exact}");
 }
 
-/// [ZB05 §4.2.1]: particles near the initial surface lie half a cell below it.
+/// [ZB05 §4.2.1]: particles near the initial surface lie at one depth, where the outermost layer of
+/// evenly spread particles has its middle.
 #[test]
-fn a_fill_starts_half_a_cell_below_its_free_surface() {
+fn a_fill_starts_a_quarter_of_a_cell_below_its_free_surface() {
     let (h, center) = (0.05, Vec3::new(0.0, 0.5, 0.0));
     let folder = tempfile::tempdir().expect("a folder");
     let mut scene = empty(h);
@@ -73,11 +74,13 @@ fn a_fill_starts_half_a_cell_below_its_free_surface() {
         scene.emitters = vec![emitter(shape)];
         let (seeds, _) = seeds(&scene);
         let depth = |s: &Seed| 0.3 - s.position.distance(center);
-        assert!(seeds.iter().all(|s| depth(s) > 0.5 * h - slack));
-        let at_half = seeds.iter().filter(|s| (depth(s) - 0.5 * h).abs() < slack).count();
-        let shell = 4.0 / 3.0 * std::f32::consts::PI * (0.027 - 0.25f32.powi(3)) / 0.025f32.powi(3);
-        assert!((at_half as f32 / shell - 1.0).abs() < 0.03, "{at_half} of {shell}");
-        assert!(!seeds.iter().any(|s| depth(s) > 0.5 * h + slack && depth(s) < h - slack));
+        assert!(seeds.iter().all(|s| depth(s) > 0.25 * h - slack));
+        let settled = seeds.iter().filter(|s| (depth(s) - 0.25 * h).abs() < slack).count();
+        let inner = 0.3 - 0.5 * h;
+        let shell = 4.0 / 3.0 * std::f32::consts::PI * (0.027 - inner.powi(3)) / (0.5 * h).powi(3);
+        assert!((settled as f32 / shell - 1.0).abs() < 0.03, "{settled} of {shell}");
+        let between = |s: &Seed| depth(s) > 0.25 * h + slack && depth(s) < 0.5 * h - slack;
+        assert!(!seeds.iter().any(between));
     }
 }
 
@@ -92,8 +95,8 @@ fn sides_that_rest_against_walls_are_not_pulled_back() {
     let highest = seeds.iter().map(|s| s.position.y).fold(0.0, f32::max);
     let front = seeds.iter().map(|s| s.position.x).fold(-1.0, f32::max);
     assert!(lowest < 0.1 * h, "floor {lowest}");
-    assert!((highest - (0.5 - 0.5 * h)).abs() < 1e-4, "top {highest}");
-    assert!((front - (-0.5 - 0.5 * h)).abs() < 1e-4, "front {front}");
+    assert!((highest - (0.5 - 0.25 * h)).abs() < 1e-4, "top {highest}");
+    assert!((front - (-0.5 - 0.25 * h)).abs() < 1e-4, "front {front}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `[[collider]]`: obstacles.
 
 use super::shape::{BOX, GEOMETRY, ONE_SHAPE, SPHERE};
+use super::surface::{FRICTION, SEPARATION, SLIP};
 use super::{Default, Kind, Parameter, Section, Unit, float};
 
 pub(super) const SECTION: Section = Section {
@@ -19,13 +20,9 @@ pub(super) const SECTION: Section = Section {
         BOX,
         SPHERE,
         GEOMETRY,
-        Parameter {
-            key: "friction",
-            kind: float(0.0, 10.0),
-            unit: Unit::None,
-            default: Default::Float(0.0),
-            doc: "Coulomb friction of the surface: tangential over normal force.",
-        },
+        FRICTION,
+        SLIP,
+        SEPARATION,
         Parameter {
             key: "thickness",
             kind: float(0.0, 1000.0),

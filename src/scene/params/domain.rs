@@ -1,5 +1,6 @@
 //! `[domain]`: the grid and the walls.
 
+use super::surface::{FRICTION, SEPARATION, SLIP};
 use super::{Choice, Default, Kind, POSITION, Parameter, Rule, Section, Unit, float, integer};
 
 pub(super) const SECTION: Section = Section {
@@ -51,6 +52,9 @@ pub(super) const SECTION: Section = Section {
             default: Default::NoChoices,
             doc: "Sides without a wall. What leaves through them is removed and counted.",
         },
+        FRICTION,
+        SLIP,
+        SEPARATION,
     ],
     rules: &[
         Rule::ExactlyOne(&["cell_size", "resolution"]),

@@ -11,6 +11,7 @@ mod output;
 mod scene;
 mod shape;
 mod sink;
+mod surface;
 mod unit;
 
 pub use unit::Unit;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// Open parts smaller than this are closed: they would make the system ill-conditioned and let
 /// next to nothing through.
 const LEAST_OPEN: f32 = 0.05;
-/// Solids count as larger by this [cells], so that a face which lies in a wall is closed whatever
+/// Obstacles count as larger by this [cells], so that a face which lies in one is closed whatever
 /// the rounding.
 const TOUCH: f32 = 1e-3;
 
@@ -30,11 +30,13 @@ pub fn open_fractions(grid: &BlockGrid, solid: &SolidField, cell_size: f32, open
             let mut corners = [[[0.0; 10]; 10]; 10];
             load_halo(grid, &solid.corner_distance, b, f32::MAX, &mut corners);
             let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
+            let first = grid.blocks()[b] * BLOCK_EDGE as i32;
             for (i, value) in block.0.iter_mut().enumerate() {
                 let cell = crate::numerics::grid::local_cell(i) + 1;
                 let ring = [cell, cell + s, cell + s + t, cell + t]
                     .map(|c| at(&corners, c) - TOUCH * cell_size);
-                let share = open_share(ring);
+                let share =
+                    open_share(ring) * solid.walls.open_share(axis, first + cell - 1, cell_size);
                 *value = if share < LEAST_OPEN { 0.0 } else { share };
             }
         });
@@ -79,6 +81,7 @@ fn open_share(ring: [f32; 4]) -> f32 {
 pub fn keep_out_of_solids(
     grid: &BlockGrid,
     solid: &SolidField,
+    cell_size: f32,
     open: &FaceField,
     velocity: &mut FaceField,
     scratch: &mut FaceField,
@@ -89,7 +92,7 @@ pub fn keep_out_of_solids(
         scratch.axes[axis].blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
             if solid.active[b] {
                 let own = &source.axes[axis].blocks[b].0;
-                slide_block(grid, solid, open, source, axis, b, own, &mut block.0);
+                slide_block(grid, solid, cell_size, open, source, axis, b, own, &mut block.0);
             }
         });
     }
@@ -105,6 +108,7 @@ pub fn keep_out_of_solids(
 fn slide_block(
     grid: &BlockGrid,
     solid: &SolidField,
+    cell_size: f32,
     open: &FaceField,
     velocity: &FaceField,
     axis: usize,
@@ -117,8 +121,7 @@ fn slide_block(
     if share.iter().all(|s| *s > 0.0) {
         return;
     }
-    let mut corners = [[[0.0; 10]; 10]; 10];
-    load_halo(grid, &solid.corner_distance, b, f32::MAX, &mut corners);
+    let corners = distance_tile(grid, solid, b, cell_size);
     let mut relative = [[[[0.0; 10]; 10]; 10]; 3];
     let mut moving = [[[0.0; 10]; 10]; 10];
     for (a, tile) in relative.iter_mut().enumerate() {
@@ -144,6 +147,18 @@ fn slide_block(
             }
         }
     }
+}
+
+/// Distance to the nearest solid, walls included, at the corners in and around block `b` \[m\].
+fn distance_tile(grid: &BlockGrid, solid: &SolidField, b: usize, cell_size: f32) -> HaloTile<f32> {
+    let mut tile = [[[0.0; 10]; 10]; 10];
+    load_halo(grid, &solid.corner_distance, b, f32::MAX, &mut tile);
+    let first = grid.blocks()[b] * BLOCK_EDGE as i32 - 1;
+    for (i, distance) in tile.as_flattened_mut().as_flattened_mut().iter_mut().enumerate() {
+        let corner = first + IVec3::new(i as i32 / 100, i as i32 / 10 % 10, i as i32 % 10);
+        *distance = distance.min(solid.walls.distance(corner.as_vec3() * cell_size));
+    }
+    tile
 }
 
 /// Direction out of the solid at a lower face, from the corners around it; zero where flat.

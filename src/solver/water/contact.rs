@@ -54,7 +54,7 @@ impl Contact for SolidContact<'_> {
         }
         let normal = self.solids.normal(end);
         let solid = self.solids.velocity(end);
-        *velocity = solid + rub(*velocity - solid, normal, self.solids.friction(end));
+        *velocity = solid + rub(*velocity - solid, normal, self.solids.boundary(end).friction);
         self.push_out(end, distance, normal)
     }
 

@@ -240,7 +240,12 @@ impl Rises {
     /// Calls `act` with each face that borders on liquid and is not closed, and the rise of the
     /// potential along the axis, per cell.
     #[inline(always)]
-    pub fn for_each(&self, axis: usize, open: &[f32; BLOCK_CELLS], mut act: impl FnMut(usize, f32)) {
+    pub fn for_each(
+        &self,
+        axis: usize,
+        open: &[f32; BLOCK_CELLS],
+        mut act: impl FnMut(usize, f32),
+    ) {
         let [dx, dy, dz] = unit_step(axis);
         for (i, open) in open.iter().enumerate() {
             let [x, y, z] = tile_cell(i);

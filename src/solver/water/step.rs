@@ -104,7 +104,7 @@ impl WaterSolver {
         {
             return StepOutcome::TooLong { max_speed };
         }
-        self.extend();
+        self.extend(settings.cell_size);
         clock.lap(&mut seconds.extend);
         self.keep_volume(settings);
         clock.lap(&mut seconds.volume);
@@ -214,12 +214,13 @@ impl WaterSolver {
     }
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
-    fn extend(&mut self) {
+    fn extend(&mut self, cell_size: f32) {
         let (grid, velocity) = (&self.sorted.grid, &mut self.velocity.axes);
         self.extrapolator.extrapolate_each(grid, velocity, &mut self.valid, EXTENSION_LAYERS);
         boundary::keep_out_of_solids(
             &self.sorted.grid,
             &self.solid,
+            cell_size,
             &self.open,
             &mut self.velocity,
             &mut self.weight,

@@ -7,7 +7,7 @@
 
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, local_cell};
 use crate::numerics::halo::{HaloTile, load_halo};
 use rayon::prelude::*;
 
@@ -59,6 +59,7 @@ impl LiquidSurface {
             }
             let mut corners = [[[0.0f32; 10]; 10]; 10];
             load_halo(grid, &solid.corner_distance, b, f32::MAX, &mut corners);
+            let first = grid.blocks()[b] * BLOCK_EDGE as i32;
             for (i, value) in block.0.iter_mut().enumerate() {
                 let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
                 let mut sum = 0.0;
@@ -66,7 +67,9 @@ impl LiquidSurface {
                     let d = corners[x + (k >> 2)][y + ((k >> 1) & 1)][z + (k & 1)];
                     sum += d.clamp(-cell_size, cell_size);
                 }
-                *value = (0.5 + sum / (8.0 * cell_size)).clamp(0.0, 1.0);
+                let share = (0.5 + sum / (8.0 * cell_size)).clamp(0.0, 1.0);
+                let cell = first + local_cell(i);
+                *value = share * solid.walls.open_volume(cell, cell_size);
             }
         });
     }
@@ -172,7 +175,8 @@ mod tests {
     fn distance_inverts_the_weight_of_a_half_space() {
         for k in -20..=20 {
             let s = k as f32 / 20.0;
-            let full = if s > 0.0 { 0.5 * (1.0 - s).powi(2) } else { 1.0 - 0.5 * (1.0 + s).powi(2) };
+            let full =
+                if s > 0.0 { 0.5 * (1.0 - s).powi(2) } else { 1.0 - 0.5 * (1.0 + s).powi(2) };
             assert!((distance(full) - s).abs() < 1e-3, "{s}: {}", distance(full));
         }
     }
