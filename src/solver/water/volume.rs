@@ -17,7 +17,7 @@ use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
 
 /// Time in which an uneven density relaxes [s].
-const RELAXATION: f32 = 0.05;
+const RELAXATION: f32 = 0.02;
 /// Largest share of the excess that one step removes.
 const MOST_A_STEP: f32 = 0.5;
 /// Density errors are taken for at most this, so that a bad start opens gently.
@@ -25,6 +25,8 @@ const LARGEST_EXCESS: f32 = 0.5;
 /// What the density of a single cell may be off by without being a clump or a gap: a few times the
 /// scatter of jittered particles.
 const SCATTER: f32 = 0.2;
+/// The same at the surface, where full cells are rare.
+const SURFACE_SCATTER: f32 = 0.05;
 /// A displacement moves at most this many cells a step.
 const LONGEST: f32 = 0.1;
 /// Stands for the density error of a cell that is not surrounded by liquid.
@@ -62,10 +64,11 @@ pub fn find_excess(
                 continue;
             }
             let own = surface.fullness.blocks[b].0[i] - 1.0;
-            let is_inner = tile[x][y][z] != NO_ERROR;
-            let clumped = (own - SCATTER).max(0.0);
-            let gap = if is_inner { (own + SCATTER).min(0.0) } else { 0.0 };
-            let error = mean_around(&tile, x, y, z) + clumped + gap;
+            let error = if tile[x][y][z] == NO_ERROR {
+                (own - SURFACE_SCATTER).max(0.0)
+            } else {
+                mean_around(&tile, x, y, z) + own - own.clamp(-SCATTER, SCATTER)
+            };
             *excess = rate * error.clamp(-LARGEST_EXCESS, LARGEST_EXCESS);
         }
     });
