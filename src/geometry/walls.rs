@@ -12,7 +12,7 @@ const TOUCH: f32 = 1e-3;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walls {
     /// Axis, position \[m\], and whether matter is above (+1) or below (−1).
-    planes: Vec<(usize, f32, f32)>,
+    pub(super) planes: Vec<(usize, f32, f32)>,
 }
 
 impl Walls {
