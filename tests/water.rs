@@ -160,3 +160,40 @@ fn threads_do_not_change_a_bit_and_resuming_does_not_either() {
     }
     assert!(*resumed.state() == whole, "a resumed run gave other bits");
 }
+
+#[test]
+fn water_falls_off_a_ceiling_unless_the_ceiling_holds_it() {
+    let fallen = |separation| {
+        let mut scene = water(1.0 / 16.0, Some((Vec3::ZERO, Vec3::ONE)));
+        scene.domain.walls.separation = separation;
+        scene.emitters.push(fill(cuboid([0.0, 0.75, 0.0], [1.0, 1.0, 1.0])));
+        let (before, _) = run(&scene, 0);
+        let (after, reports) = run(&scene, 6);
+        assert!(reports.iter().all(|r| r.pressure_residual <= 1e-4));
+        centre(&before).y - centre(&after).y
+    };
+    // Velocities change at the start of a step: 1 + 2 + … + 6 steps' worth instead of 6² / 2.
+    let (t, dt) = (6.0 / 24.0, 1.0 / 24.0);
+    let free = 0.5 * 9.81 * t * (t + dt);
+    assert!((fallen(true) / free - 1.0).abs() < 0.02, "{} instead of {free}", fallen(true));
+    assert!(fallen(false) < 0.01, "{} m", fallen(false));
+}
+
+#[test]
+fn friction_slows_a_sliding_block_by_no_more_than_its_weight_allows() {
+    let speed = |friction| {
+        let walls = Some((Vec3::new(-1.0, 0.0, 0.0), Vec3::new(4.0, 2.0, 1.0)));
+        let mut scene = water(1.0 / 16.0, walls);
+        scene.domain.walls.friction = friction;
+        scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [1.0, 0.5, 1.0])));
+        scene.emitters[0].velocity = Vec3::new(2.0, 0.0, 0.0).into();
+        let (after, _) = run(&scene, 4);
+        let velocities = &after.particles().velocity;
+        velocities.iter().map(|v| v.x).sum::<f32>() / velocities.len() as f32
+    };
+    let (free, rough, rougher) = (speed(0.0), speed(0.2), speed(0.5));
+    assert!((free - 2.0).abs() < 0.01, "{free}");
+    let impulse = |friction: f32| friction * 9.81 * 4.0 / 24.0;
+    assert!(free - rough < 1.02 * impulse(0.2) && free - rough > 0.5 * impulse(0.2), "{rough}");
+    assert!(free - rougher < impulse(0.5) && rougher < rough - 0.1, "{rougher}");
+}

@@ -3,7 +3,9 @@
 
 mod boundary;
 mod contact;
+mod friction;
 mod projection;
+mod separation;
 mod step;
 mod surface;
 mod volume;

@@ -200,11 +200,11 @@ pub fn apply_pressure(
             if let Some(rises) = &rises {
                 rises.for_each(axis, open, |i, rise| u.0[i] -= rise);
             }
-            for i in 0..BLOCK_CELLS {
+            for (i, open) in open.iter().enumerate() {
                 let [x, y, z] = tile_cell(i);
                 let near = holds[x][y][z] | holds[x - dx][y - dy][z - dz];
                 let wet = rises.as_ref().is_some_and(|r| r.is_wet([x, y, z], axis));
-                let known = open[i] > 0.0 && (near != 0 || wet);
+                let known = *open > 0.0 && (near != 0 || wet);
                 valid.0[i] = u8::from(known);
                 u.0[i] = if known { u.0[i] } else { 0.0 };
             }

@@ -1,8 +1,9 @@
 //! One substep of water.
 
 use super::projection::{self, Region};
+use super::separation::Separation;
 use super::surface::LiquidSurface;
-use super::{boundary, contact::SolidContacts, volume};
+use super::{boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, cell_at, local_cell, local_index};
@@ -22,6 +23,10 @@ const CONTACT_MARGIN: f32 = 0.01;
 const EXTENSION_LAYERS: u32 = 4;
 /// A substep in which the projected velocity crosses more cells than this is taken back.
 const MOST_CELLS_A_STEP: f32 = 6.0;
+/// The pressure is solved at most so often again for liquid that comes off walls.
+const MOST_SEPARATIONS: u32 = 8;
+/// When the pressure counts as solved.
+const PRESSURE_CRITERIA: Criteria = Criteria { relative_residual: 1e-4, max_iterations: 100 };
 
 /// What a substep did.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +66,7 @@ pub struct WaterSolver {
     pressure: Field<f32>,
     potential: Field<f32>,
     solver: PressureSolver,
+    separation: Separation,
     extrapolator: Extrapolator,
     taken: Option<StepSettings>,
 }
@@ -182,21 +188,38 @@ impl WaterSolver {
     }
 
     fn project(&mut self) -> SolveReport {
-        let grid = &self.sorted.grid;
-        let region =
-            Region { grid, phi: &self.surface.phi, open: &self.open, surface_pressure: None };
+        let region = Region {
+            grid: &self.sorted.grid,
+            phi: &self.surface.phi,
+            open: &self.open,
+            surface_pressure: None,
+        };
         projection::assemble(region, &self.velocity, &self.solid, &mut self.matrix, &mut self.rhs);
-        self.pressure.reset(grid, 0.0);
-        let criteria = Criteria { relative_residual: 1e-4, max_iterations: 100 };
-        let report =
-            self.solver.solve(grid, &self.matrix, &self.rhs, &mut self.pressure, &criteria);
-        projection::apply_pressure(
-            region,
-            &self.occupied,
-            &self.pressure,
-            &mut self.velocity,
-            &mut self.valid,
-        );
+        self.pressure.reset(region.grid, 0.0);
+        let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
+        let mut report = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
+        self.separation.reset(region.grid);
+        for _ in 0..MOST_SEPARATIONS {
+            if !self.separation.update(region.grid, &self.solid, &self.open, pressure, rhs, matrix)
+            {
+                break;
+            }
+            let again = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
+            report = SolveReport { iterations: report.iterations + again.iterations, ..again };
+        }
+        let (velocity, valid) = (&mut self.velocity, &mut self.valid);
+        projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
+        if friction::is_needed(&self.solid) {
+            let room = &self.surface.open_volume;
+            let change = &mut self.weight.axes;
+            friction::rub_along_walls(region, &self.solid, room, pressure, change, velocity);
+            let region = Region { surface_pressure: None, ..region };
+            projection::assemble(region, velocity, &self.solid, matrix, rhs);
+            self.potential.reset(region.grid, 0.0);
+            let again = self.solver.solve_again(rhs, &mut self.potential, &PRESSURE_CRITERIA);
+            report.iterations += again.iterations;
+            projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+        }
         report
     }
 
