@@ -95,7 +95,7 @@ fn tap_over_suzanne(coarsening: f32) {
     let particle = (0.5 * f64::from(scene.domain.cell_size)).powi(3);
     let held = Simulation::new(&scene).unwrap().particles().len() as f64;
     let given = (state.emitted as f64 - held) * particle;
-    assert!((given / expected - 1.0).abs() < 0.05, "{given:.5} m³ instead of {expected:.5}");
+    assert!((given / expected - 1.0).abs() < 0.01, "{given:.5} m³ instead of {expected:.5}");
     // Nobody is inside Suzanne.
     let (mut solids, _) = Solids::new(&scene).unwrap();
     solids.set_time(simulation.time(), 1.0 / scene.fps).unwrap();

@@ -128,7 +128,7 @@ fn a_tap_gives_its_velocity_times_its_cross_section() {
     let emitted: u64 = reports[4..].iter().map(|r| r.emitted).sum();
     let volume = emitted as f32 * 0.01f32.powi(3);
     let expected = 0.2 * 0.2 * 1.5 * 20.0 / 24.0;
-    assert!((volume / expected - 1.0).abs() < 0.03, "{volume} m³ instead of {expected}");
+    assert!((volume / expected - 1.0).abs() < 0.002, "{volume} m³ instead of {expected}");
 }
 
 #[test]

@@ -17,14 +17,14 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// First bytes of every checkpoint.
 const MAGIC: [u8; 8] = *b"\x89FSHCKP\n";
 /// The format that this version writes, and the only one that it reads.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Length of the fixed header (bytes), its checksum included.
 const HEADER_BYTES: usize = 80;
 /// How many checkpoints a cache keeps.
 pub const KEPT: usize = 2;
 
 /// What belongs to a state beside the particles themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counters {
     /// Frame of the state.
     pub frame: i32,
@@ -36,6 +36,20 @@ pub struct Counters {
     pub emitted: u64,
     /// Particles that left since the start.
     pub removed: u64,
+    /// Particles that each sink took since the start.
+    pub sunk: Vec<u64>,
+    /// Particles that each emitter still owes.
+    pub owed: Vec<f64>,
+}
+
+/// The JSON text of a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Preface {
+    #[serde(flatten)]
+    origin: Origin,
+    sunk: Vec<u64>,
+    /// As bits: a decimal number might come back as its neighbour.
+    owed_bits: Vec<u64>,
 }
 
 /// Where a state comes from.
@@ -126,7 +140,11 @@ fn write_to(
     counters: &Counters,
     particles: &Particles,
 ) -> io::Result<()> {
-    let origin = serde_json::to_vec(origin)?;
+    let preface = serde_json::to_vec(&Preface {
+        origin: origin.clone(),
+        sunk: counters.sunk.clone(),
+        owed_bits: counters.owed.iter().map(|owed| owed.to_bits()).collect(),
+    })?;
     let columns = columns::of(particles);
     let mut head = Vec::with_capacity(HEADER_BYTES);
     head.extend(MAGIC);
@@ -136,10 +154,10 @@ fn write_to(
         head.extend(value.to_le_bytes());
     }
     head.extend((particles.len() as u64).to_le_bytes());
-    head.extend((origin.len() as u64).to_le_bytes());
+    head.extend((preface.len() as u64).to_le_bytes());
     head.extend((columns.len() as u64).to_le_bytes());
 
-    let mut table = origin;
+    let mut table = preface;
     for column in &columns {
         table.extend(column.to_bytes());
     }
@@ -212,7 +230,6 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
         _ => return damaged("its format is unknown"),
     }
     let (step, next_id, emitted, removed) = (word(16), word(24), word(32), word(40));
-    let counters = Counters { frame: half(12).cast_signed(), step, next_id, emitted, removed };
     let (particles, origin_bytes, columns) = (word(48), word(56), word(64));
 
     let table_bytes = columns.checked_mul(ENTRY_BYTES as u64);
@@ -229,8 +246,11 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
         return damaged("its header was altered");
     }
     let (origin, table) = table.split_at(origin_bytes as usize);
-    let origin = serde_json::from_slice(origin)
+    let Preface { origin, sunk, owed_bits } = serde_json::from_slice(origin)
         .map_err(|e| Refusal::Damaged(format!("its origin cannot be read: {e}")))?;
+    let owed = owed_bits.into_iter().map(f64::from_bits).collect();
+    let frame = half(12).cast_signed();
+    let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
     let body = length - HEADER_BYTES as u64 - front;
     let particles = read_columns(source, table, particles, body)?;
     Ok(Checkpoint { origin, counters, particles })
@@ -284,7 +304,8 @@ mod tests {
             affine: if affine { (0..count).map(matrix).collect() } else { vec![] },
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
-        let counters = Counters { frame, step, next_id, emitted, removed };
+        let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);
+        let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
         let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
         Checkpoint { origin, counters, particles }
     }
@@ -355,7 +376,7 @@ mod tests {
         let mut file = Vec::new();
         let c = sample(5, 3, false);
         write_to(&mut file, &c.origin, &c.counters, &c.particles).unwrap();
-        file[8] = 2;
-        assert!(matches!(read_from(&file[..], file.len() as u64), Err(Refusal::Newer(2))));
+        file[8] = 3;
+        assert!(matches!(read_from(&file[..], file.len() as u64), Err(Refusal::Newer(3))));
     }
 }

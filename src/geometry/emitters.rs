@@ -1,16 +1,13 @@
 //! The regions from which matter comes.
 
 use super::error::{GeometryError, GeometryWarning};
+use super::inflow::{section, surface_area};
 use super::primitive::Primitive;
 use super::read::GeometryCache;
-use super::shape::{AnimatedShape, Role, ShapeOptions};
-use crate::scene::{Animated, Bounds, Emitter, EmitterMode, Scene, Shape};
+use super::region::open_region;
+use super::shape::AnimatedShape;
+use crate::scene::{Animated, Bounds, Emitter, EmitterMode, Scene};
 use glam::Vec3;
-
-/// Band of an emitter's level set [its cells, half as large as the simulation's].
-const BAND_CELLS: f32 = 3.0;
-/// Cells of the level set along the longest side of an emitter, at least.
-const FEWEST_CELLS: f32 = 16.0;
 
 /// The emitters of a scene at one time.
 #[derive(Debug)]
@@ -28,10 +25,21 @@ pub(super) struct Source {
     pub(super) name: String,
     pub(super) shape: AnimatedShape,
     velocity: Animated<Vec3>,
-    /// Its own velocity at the present time [m/s].
-    pub(super) own_velocity: Vec3,
+    rate: Option<Animated<f32>>,
+    /// What it gives matter beside the motion of its surface, at the present time.
+    outflow: Outflow,
     pub(super) inherit_velocity: f32,
     pub(super) mode: EmitterMode,
+}
+
+/// How matter leaves an emitter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Outflow {
+    /// With one velocity [m/s].
+    Along(Vec3),
+    /// Out of the surface at `speed` [m/s], and slower inside, down to rest at the greatest `depth`
+    /// [m]: what a source does that is spread evenly through the volume.
+    Outward { speed: f32, depth: f32 },
 }
 
 impl Emitters {
@@ -53,16 +61,55 @@ impl Emitters {
         Ok((emitters, warnings))
     }
 
-    /// Poses all emitters at `time` \[s\]; inherited velocities span the following `dt` \[s\].
+    /// Poses all emitters at `time` \[s\], for a step of `dt` \[s\]. Inherited velocities span the step;
+    /// keys of a flow are taken at its middle, those of a filled shape at its start.
     ///
     /// # Errors
     /// Geometry that can no longer be read or used at this time.
     pub fn set_time(&mut self, time: f64, dt: f64) -> Result<(), GeometryError> {
-        let frame = time * self.fps;
+        let fps = self.fps;
         self.sources.iter_mut().try_for_each(|source| {
-            source.own_velocity = source.velocity.at(frame);
-            source.shape.set_time(time, dt)
+            source.shape.set_time(time, dt)?;
+            let flows = source.mode == EmitterMode::Flow;
+            source.set_outflow(fps * if flows { time + 0.5 * dt } else { time });
+            Ok(())
         })
+    }
+
+    /// Moves the shape of emitter `e` on to the end of the step, `time` \[s\]; its velocities stay
+    /// those of the step's middle.
+    ///
+    /// # Errors
+    /// As [`Emitters::set_time`].
+    pub fn move_to_end(&mut self, e: usize, time: f64, dt: f64) -> Result<(), GeometryError> {
+        self.sources[e].shape.set_time(time, dt)
+    }
+
+    /// Volume \[m³\] that flow `e` is to give between two scene times \[s\], if it has a rate.
+    pub fn asked_volume(&self, e: usize, start: f64, end: f64) -> Option<f64> {
+        let rate = self.sources[e].rate.as_ref()?;
+        Some(rate.integral(start * self.fps, end * self.fps) / self.fps)
+    }
+
+    /// Whether flow `e` starts with its shape full: without a rate.
+    pub fn starts_full(&self, e: usize) -> bool {
+        self.sources[e].rate.is_none()
+    }
+
+    /// Whether flow `e` is shut at the present time: it has a rate, which is 0.
+    pub fn is_shut(&self, e: usize) -> bool {
+        let source = &self.sources[e];
+        source.rate.is_some()
+            && match source.outflow {
+                Outflow::Along(velocity) => velocity == Vec3::ZERO,
+                Outflow::Outward { speed, .. } => speed == 0.0,
+            }
+    }
+
+    /// Whether flow `e` goes out on all sides, and so comes into being all over its volume instead
+    /// of entering through its surface.
+    pub fn is_outward(&self, e: usize) -> bool {
+        matches!(self.sources[e].outflow, Outflow::Outward { .. })
     }
 
     /// Number of emitters, in the order of the scene.
@@ -128,31 +175,14 @@ fn open(
     cache: &mut GeometryCache,
     warnings: &mut Vec<GeometryWarning>,
 ) -> Result<Source, GeometryError> {
-    let cell_size = scene.domain.cell_size;
-    let start = (scene.time_of_frame(emitter.first_frame), 1.0 / scene.fps);
-    let margin = Vec3::splat(4.0 * cell_size);
-    let mut options = ShapeOptions {
-        name: emitter.name.clone(),
-        role: Role::Emitter,
-        cell_size: 0.5 * cell_size,
-        band_cells: BAND_CELLS,
-        region: scene.domain.bounds.map(|b| (b.min - margin, b.max + margin)),
-    };
-    let mut found = Vec::new();
-    let mut shape = AnimatedShape::new(&emitter.shape, options.clone(), cache, start, &mut found)?;
-    let (low, high) = shape.bounds();
-    let finest = (high - low).max_element() / FEWEST_CELLS;
-    if matches!(emitter.shape, Shape::File(_)) && finest > 0.0 && finest < options.cell_size {
-        options.cell_size = finest;
-        found.clear();
-        shape = AnimatedShape::new(&emitter.shape, options, cache, start, &mut found)?;
-    }
-    warnings.append(&mut found);
+    let named = (emitter.name.as_str(), &emitter.shape);
+    let shape = open_region(named, emitter.first_frame, scene, cache, warnings)?;
     Ok(Source {
         name: emitter.name.clone(),
         shape,
         velocity: emitter.velocity.clone(),
-        own_velocity: emitter.velocity.at(f64::from(emitter.first_frame)),
+        rate: emitter.rate.clone(),
+        outflow: Outflow::Along(emitter.velocity.at(f64::from(emitter.first_frame))),
         inherit_velocity: emitter.inherit_velocity,
         mode: emitter.mode,
     })
@@ -162,12 +192,50 @@ impl Source {
     /// The emitter's own velocity and what its surface hands on at a point \[m/s\].
     pub(super) fn velocity_at(&self, x: Vec3) -> Vec3 {
         let pieces = self.shape.pieces();
+        let own = match self.outflow {
+            Outflow::Along(velocity) => velocity,
+            Outflow::Outward { speed, depth } => {
+                let share = 1.0 + self.distance(x).min(0.0) / depth.max(f32::MIN_POSITIVE);
+                self.normal(x) * (speed * share.clamp(0.0, 1.0))
+            }
+        };
         if self.inherit_velocity == 0.0 || !pieces.iter().any(Primitive::is_moving) {
-            return self.own_velocity;
+            return own;
         }
         let nearest = pieces.iter().min_by(|a, b| a.distance(x).total_cmp(&b.distance(x)));
         let inherited = nearest.map_or(Vec3::ZERO, |piece| piece.velocity(x));
-        self.own_velocity + self.inherit_velocity * inherited
+        own + self.inherit_velocity * inherited
+    }
+
+    /// Works out the velocity that gives the rate at a frame, if there is a rate.
+    fn set_outflow(&mut self, frame: f64) {
+        let velocity = self.velocity.at(frame);
+        let Some(rate) = &self.rate else {
+            self.outflow = Outflow::Along(velocity);
+            return;
+        };
+        let rate = f64::from(rate.at(frame));
+        let speed = |area: f64| if area > 0.0 { (rate / area) as f32 } else { 0.0 };
+        self.outflow = match velocity.try_normalize() {
+            Some(along) => Outflow::Along(along * speed(section(self, along))),
+            None => {
+                let depth = self.shape.pieces().iter().filter_map(Primitive::deepest_point);
+                let depth = depth.fold(0.0f32, |most, (_, distance)| most.max(-distance));
+                Outflow::Outward { speed: speed(surface_area(self)), depth }
+            }
+        };
+    }
+
+    fn distance(&self, x: Vec3) -> f32 {
+        self.shape.pieces().iter().map(|p| p.distance(x)).fold(f32::INFINITY, f32::min)
+    }
+
+    /// Unit vector out of the shape; zero where it points nowhere.
+    fn normal(&self, x: Vec3) -> Vec3 {
+        let (low, high) = self.shape.bounds();
+        let step = 1e-2 * (high - low).min_element().max(1e-6);
+        let along = |axis: Vec3| self.distance(x + step * axis) - self.distance(x - step * axis);
+        Vec3::from_array(Vec3::AXES.map(along)).normalize_or_zero()
     }
 
     /// The point of the shape farthest from its surface, as far as the level set can tell; `None` if

@@ -55,6 +55,17 @@ impl TriangleMesh {
         (b - a).cross(c - a).length()
     }
 
+    /// Volume that the mesh encloses \[m³\], negative if its triangles face inwards. Each triangle
+    /// counts with the tetrahedron between it and the first vertex.
+    pub fn signed_volume(&self) -> f64 {
+        let Some(apex) = self.positions.first().map(|p| p.as_dvec3()) else { return 0.0 };
+        let volume = |t: usize| {
+            let [a, b, c] = self.corners(t).map(|p| p.as_dvec3() - apex);
+            a.dot(b.cross(c)) / 6.0
+        };
+        (0..self.triangles.len()).map(volume).sum()
+    }
+
     /// Lowest and highest corner of the bounding box \[m\]; (+∞, −∞) for an empty mesh.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let empty = (Vec3::INFINITY, Vec3::NEG_INFINITY);

@@ -18,11 +18,13 @@
 pub mod bvh;
 pub mod emitters;
 pub mod error;
+pub mod inflow;
 pub mod mesh;
 pub mod mesh_to_level_set;
 pub mod primitive;
 pub mod rasterize;
 pub mod read;
+pub mod region;
 pub mod seeding;
 pub mod shape;
 pub mod solids;
@@ -32,6 +34,7 @@ pub mod walls;
 
 pub use emitters::Emitters;
 pub use error::{GeometryError, GeometryWarning};
+pub use inflow::Inflow;
 pub use mesh::TriangleMesh;
 pub use rasterize::SolidField;
 pub use read::GeometryCache;

@@ -1,5 +1,6 @@
 //! A shape at one moment: the few kinds of geometry that can answer "how far, and how fast".
 
+use super::mesh::TriangleMesh;
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, block_of, cell_at, local_cell, local_index};
 use crate::numerics::level_set::{LevelSet, LevelSetSampler};
@@ -39,6 +40,19 @@ pub struct Sampled {
     velocity: SurfaceVelocity,
     /// World box around the surface.
     bounds: (Vec3, Vec3),
+    /// What the level set was made of, if that was a mesh.
+    origin: Option<MeshOrigin>,
+}
+
+/// The mesh that a level set was made of, in the level set's space.
+#[derive(Clone, Debug)]
+pub struct MeshOrigin {
+    /// The mesh.
+    pub mesh: Arc<TriangleMesh>,
+    /// It was taken as a sheet.
+    pub is_sheet: bool,
+    /// Its triangles face inwards.
+    pub is_inside_out: bool,
 }
 
 /// How a surface moves [m/s].
@@ -86,6 +100,48 @@ impl Sampled {
             scale: scale as f32,
             velocity,
             bounds: (low, high),
+            origin: None,
+        }
+    }
+
+    /// Remembers the mesh that the level set was made of.
+    pub fn with_origin(self, origin: MeshOrigin) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// What the level set was made of, if that was a mesh.
+    pub(super) fn origin(&self) -> Option<&MeshOrigin> {
+        self.origin.as_ref()
+    }
+
+    /// From the level set's space to the world \[m\].
+    pub(super) fn to_world(&self, y: Vec3) -> Vec3 {
+        self.turn.transpose() * (y - self.shift) * (self.scale * self.scale)
+    }
+
+    /// Whether the similarity turns left hands into right ones.
+    pub(super) fn is_mirrored(&self) -> bool {
+        self.turn.determinant() < 0.0
+    }
+
+    /// Visits the cells that the surface goes through: their centres \[m\], the outward area \[m²\]
+    /// −∇H V of the surface in them, H being the share of a cell inside, and their size \[m\].
+    pub(super) fn for_each_border_cell(&self, mut visit: impl FnMut(Vec3, Vec3, f32)) {
+        let set = &self.level_set;
+        let (h, size) = (set.cell_size, set.cell_size * self.scale);
+        let mut values = LevelSetSampler::new(set);
+        for block in set.grid.blocks() {
+            for index in 0..BLOCK_CELLS {
+                let cell = *block * BLOCK_EDGE as i32 + local_cell(index);
+                let y = (cell.as_vec3() + Vec3::splat(0.5)) * h;
+                let mut share = |at: Vec3| (0.5 - values.sample(at) / h).clamp(0.0, 1.0);
+                let slope = Vec3::AXES.map(|a| share(y + h * a) - share(y - h * a));
+                let slope = Vec3::from_array(slope);
+                if slope != Vec3::ZERO {
+                    let outward = self.turn.transpose() * -slope * self.scale;
+                    visit(self.to_world(y), outward * (0.5 * size * size), size);
+                }
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::bvh::Bvh;
 use super::error::{GeometryError, GeometryWarning};
 use super::mesh::TriangleMesh;
 use super::mesh_to_level_set::{Inside, LevelSetOptions, mesh_to_level_set};
-use super::primitive::{Primitive, Sampled, SurfaceVelocity};
+use super::primitive::{MeshOrigin, Primitive, Sampled, SurfaceVelocity};
 use super::read::{Deformation, GeometryCache, Motion, Part, Trajectory};
 use super::topology::Topology;
 use crate::numerics::field::{Block, Field};
@@ -39,8 +39,8 @@ pub enum Role {
         /// See [`crate::scene::Collider::inverted`].
         inverted: bool,
     },
-    /// A source.
-    Emitter,
+    /// A source or a sink.
+    Region,
 }
 
 /// How to sample a shape.
@@ -305,14 +305,15 @@ fn vertex_velocities(now: &TriangleMesh, later: &TriangleMesh, span: f64) -> Vec
 struct SampledMesh {
     level_set: Arc<crate::numerics::level_set::LevelSet>,
     nearest: Field<u32>,
-    mesh: TriangleMesh,
+    origin: MeshOrigin,
     bounds: (Vec3, Vec3),
 }
 
 impl SampledMesh {
     fn posed(&self, to_world: &DAffine3, scale: f64, velocity: SurfaceVelocity) -> Primitive {
         let level_set = self.level_set.clone();
-        Primitive::Sampled(Sampled::new(level_set, to_world, scale, velocity, self.bounds))
+        let sampled = Sampled::new(level_set, to_world, scale, velocity, self.bounds);
+        Primitive::Sampled(sampled.with_origin(self.origin.clone()))
     }
 
     fn at_rest(&self) -> Primitive {
@@ -338,10 +339,12 @@ impl SampledMesh {
         let fill = |(block, nearest): (&glam::IVec3, &Block<u32>)| {
             let mut values = Block([far; BLOCK_CELLS]);
             for (index, triangle) in nearest.0.iter().enumerate() {
-                let Some(corners) = self.mesh.triangles.get(*triangle as usize) else { continue };
+                let Some(corners) = self.origin.mesh.triangles.get(*triangle as usize) else {
+                    continue;
+                };
                 let cell = *block * BLOCK_EDGE as i32 + local_cell(index);
                 let center = (cell.as_vec3() + Vec3::splat(0.5)) * h;
-                let points = self.mesh.corners(*triangle as usize);
+                let points = self.origin.mesh.corners(*triangle as usize);
                 let w = super::triangle::closest_weights(center, points);
                 let v = corners.map(|i| velocities[i as usize]);
                 values.0[index] = v[0] * w.x + v[1] * w.y + v[2] * w.z;
@@ -384,7 +387,7 @@ impl Analysis {
             Role::Collider { .. } if self.openness > OPEN_COLLIDER => {
                 (Inside::Sheet, 0.5 * options.cell_size)
             }
-            Role::Emitter if holes && self.openness > OPEN_EMITTER => {
+            Role::Region if holes && self.openness > OPEN_EMITTER => {
                 (Inside::Sheet, 0.5 * options.cell_size)
             }
             _ if holes => (Inside::Holes, 0.0),
@@ -463,7 +466,9 @@ impl Analysis {
         let (low, high) = bvh.bounds();
         let bounds = (low - Vec3::splat(offset), high + Vec3::splat(offset));
         let level_set = Arc::new(built.level_set);
-        Ok(SampledMesh { level_set, nearest: built.nearest, mesh, bounds })
+        let (is_sheet, is_inside_out) = (inside == Inside::Sheet, mesh.signed_volume() < 0.0);
+        let origin = MeshOrigin { mesh: Arc::new(mesh), is_sheet, is_inside_out };
+        Ok(SampledMesh { level_set, nearest: built.nearest, origin, bounds })
     }
 }
 

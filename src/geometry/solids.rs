@@ -132,7 +132,8 @@ impl Solids {
         NearSolids::new(self, walls, near)
     }
 
-    fn all(&self) -> NearSolids<'_> {
+    /// All solids, ready to be asked at many points close together.
+    pub fn all(&self) -> NearSolids<'_> {
         let obstacles = self.obstacles.iter().enumerate();
         let present = obstacles.filter(|(_, o)| !o.shape.pieces().is_empty());
         NearSolids::new(self, Some(&self.walls), present)

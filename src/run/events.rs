@@ -51,6 +51,10 @@ pub enum BakeEvent {
         substeps: u32,
         /// Particles in it.
         particles: u64,
+        /// Particles that left through open sides or into sinks.
+        removed: u64,
+        /// Of these, how many each sink took, in the scene's order.
+        sunk: Vec<u64>,
         /// Wall time from the frame before (s), simulation only.
         seconds: f64,
         /// Its files, relative to the cache folder, with `/` between parts.

@@ -142,7 +142,7 @@ impl Line<'_> {
     ) -> Option<()> {
         let seconds = begun.elapsed().as_secs_f64();
         // A closed inbox means that the bake is being torn down, which `stop` tells too.
-        let _ = self.messages.send(Message::Simulated { report, seconds });
+        let _ = self.messages.send(Message::Simulated { report: report.clone(), seconds });
         let mut particles = self.buffers.recv().ok()?;
         let state = simulation.state();
         copy(&state.particles, &mut particles);
@@ -152,6 +152,8 @@ impl Line<'_> {
             next_id: state.next_id,
             emitted: state.emitted,
             removed: state.removed,
+            sunk: state.sunk.clone(),
+            owed: state.owed.clone(),
         };
         let figures = figures(&report, seconds);
         let frame = Frame { counters, time: simulation.time(), particles, figures };

@@ -44,9 +44,9 @@ impl Start {
     /// The state to go on from.
     pub(super) fn into_state(self) -> Option<SimulationState> {
         let Self::After(checkpoint) = self else { return None };
-        let Counters { frame, step, next_id, emitted, removed } = checkpoint.counters;
+        let Counters { frame, step, next_id, emitted, removed, sunk, owed } = checkpoint.counters;
         let particles = checkpoint.particles;
-        Some(SimulationState { frame, step, next_id, emitted, removed, particles })
+        Some(SimulationState { frame, step, next_id, emitted, removed, sunk, owed, particles })
     }
 }
 

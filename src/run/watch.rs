@@ -108,11 +108,13 @@ impl Watch {
         self.frames_written += 1;
         self.newest = Some(entry.frame);
         let simulated = self.simulated.remove(&entry.frame);
-        let (substeps, seconds) = simulated.map_or((0, 0.0), |(r, s)| (r.substeps, s));
+        let (report, seconds) = simulated.unwrap_or_default();
         observer.event(&BakeEvent::Frame {
             frame: entry.frame,
-            substeps,
+            substeps: report.substeps,
             particles: entry.particles,
+            removed: report.removed + report.sunk.iter().sum::<u64>(),
+            sunk: report.sunk,
             seconds,
             files: entry.files.into_iter().map(|f| f.path).collect(),
         });

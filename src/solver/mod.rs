@@ -2,8 +2,10 @@
 
 mod emission;
 mod error;
+pub mod forces;
 mod report;
 mod simulation;
+mod sinks;
 pub mod water;
 
 pub use error::SimulationError;

@@ -110,7 +110,7 @@ pub struct SubstepReport {
 }
 
 /// One frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FrameReport {
     /// The frame that was reached.
     pub frame: i32,
@@ -130,6 +130,8 @@ pub struct FrameReport {
     pub emitted: u64,
     /// Particles that left through open sides in the frame.
     pub removed: u64,
+    /// Particles that each sink took in the frame, in the scene's order.
+    pub sunk: Vec<u64>,
     /// Time by pass, all substeps together.
     pub seconds: PassSeconds,
 }

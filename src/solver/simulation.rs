@@ -1,6 +1,8 @@
 //! The frame loop.
 
 use super::emission::{Emission, Moment, remove_outside};
+use super::forces::Forces;
+use super::sinks::Sinks;
 use super::water::{StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
@@ -32,6 +34,10 @@ pub struct SimulationState {
     pub emitted: u64,
     /// Particles that left through open sides since the start.
     pub removed: u64,
+    /// Particles that each sink took since the start.
+    pub sunk: Vec<u64>,
+    /// Particles that each emitter still owes for what has flowed in, 0 … 1.
+    pub owed: Vec<f64>,
     /// All particles, in order.
     pub particles: Particles,
 }
@@ -42,6 +48,8 @@ pub struct Simulation {
     state: SimulationState,
     solids: Solids,
     emission: Emission,
+    forces: Forces,
+    sinks: Sinks,
     water: WaterSolver,
     /// FLIP ratio, or 0 under APIC.
     keep: f32,
@@ -57,7 +65,7 @@ impl Simulation {
         let state = SimulationState { frame: scene.first_frame, ..Default::default() };
         let mut simulation = Self::resume(scene, state)?;
         let (time, dt) = (simulation.time(), 1.0 / scene.fps);
-        simulation.emit(Moment { time, dt, fills: true, change: Vec3::ZERO })?;
+        simulation.emit(Moment { time, dt, fills: true })?;
         Ok(simulation)
     }
 
@@ -71,16 +79,29 @@ impl Simulation {
         {
             return Err(SimulationError::BadState(format!("it has particles of material {m}")));
         }
+        fit(&mut state.owed, scene.emitters.len(), "emitters")?;
+        fit(&mut state.sunk, scene.sinks.len(), "sinks")?;
         let (mut solids, solid_warnings) = Solids::new(scene)?;
         solids.set_time(scene.time_of_frame(state.frame), 1.0 / scene.fps)?;
         let (emission, mut warnings) = Emission::new(scene)?;
         warnings.extend(solid_warnings.iter().map(Warning::from));
+        let (sinks, sink_warnings) = Sinks::new(scene)?;
+        warnings.extend(sink_warnings);
         let (keep, affine) = update_scheme(scene);
         if affine {
             state.particles.ensure_affine();
         }
-        let scene = scene.clone();
-        Ok(Self { scene, state, solids, emission, water: WaterSolver::default(), keep, warnings })
+        Ok(Self {
+            scene: scene.clone(),
+            state,
+            solids,
+            emission,
+            forces: Forces::new(scene),
+            sinks,
+            water: WaterSolver::default(),
+            keep,
+            warnings,
+        })
     }
 
     /// Simulates up to the next frame.
@@ -93,6 +114,7 @@ impl Simulation {
     ) -> Result<FrameReport, SimulationError> {
         let mut report = FrameReport::default();
         let (emitted, removed) = (self.state.emitted, self.state.removed);
+        let sunk = self.state.sunk.clone();
         let start = self.time();
         let length = 1.0 / self.scene.fps;
         self.solids.set_time(start, length)?;
@@ -107,8 +129,7 @@ impl Simulation {
             let (steps_left, cfl) = self.choose_substeps(length, done, report.substeps);
             let mut dt = (length - done) / f64::from(steps_left);
             let fills = report.substeps == 0 && self.state.frame != self.scene.first_frame;
-            let change = self.scene.gravity * dt as f32;
-            self.emit(Moment { time: start + done, dt, fills, change })?;
+            self.emit(Moment { time: start + done, dt, fills })?;
             seconds.emit += clock.elapsed().as_secs_f64();
             let (step, taken) = self.step(start + done, dt, &mut seconds)?;
             dt = taken;
@@ -139,6 +160,7 @@ impl Simulation {
         report.particles = self.state.particles.len();
         report.emitted = self.state.emitted - emitted;
         report.removed = self.state.removed - removed;
+        report.sunk = self.state.sunk.iter().zip(sunk).map(|(now, then)| now - then).collect();
         self.warn_about(&report, unsolved, observer);
         Ok(report)
     }
@@ -171,8 +193,9 @@ impl Simulation {
     }
 
     fn emit(&mut self, moment: Moment) -> Result<(), SimulationError> {
-        let Self { scene, state, solids, emission, warnings, .. } = self;
-        warnings.extend(emission.emit(scene, solids, state, moment)?);
+        let Self { scene, state, solids, emission, forces, warnings, .. } = self;
+        let acceleration = (scene.gravity, forces.set_step(moment.time, moment.dt));
+        warnings.extend(emission.begin(scene, solids, acceleration, state, moment)?);
         if update_scheme(scene).1 {
             state.particles.ensure_affine();
         }
@@ -187,8 +210,11 @@ impl Simulation {
         let fast =
             speeds.most.max(self.solids.max_speed()).max(speeds.all * limits.cfl / LONGEST_WAY);
         let rest = length - done;
-        let falling = self.scene.gravity.length() * (length / f64::from(limits.min)) as f32;
-        let speed = f64::from(fast + falling.min((self.scene.gravity.length() * cell).sqrt()));
+        let start = f64::from(self.state.frame) + done / length;
+        let (acceleration, burst) = self.forces.bounds(start, start + rest / length);
+        let acceleration = acceleration + self.scene.gravity.length();
+        let falling = acceleration * (length / f64::from(limits.min)) as f32;
+        let speed = f64::from(fast + burst + falling.min((acceleration * cell).sqrt()));
         let wanted = (rest * speed / f64::from(limits.cfl * cell)).ceil();
         let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);
         let most = f64::from(limits.max.saturating_sub(taken).max(1));
@@ -216,18 +242,15 @@ impl Simulation {
                 keep: self.keep,
             };
             if self.state.particles.is_empty() {
-                self.state.step += 1;
+                self.end_step(time, dt, seconds)?;
                 return Ok((Step { pressure_converged: true, ..Step::default() }, dt));
             }
             let particles = &mut self.state.particles;
-            match self.water.step(particles, &self.solids, settings, seconds) {
+            let forces = self.forces.set_step(time, dt);
+            match self.water.step(particles, &self.solids, forces, settings, seconds) {
                 StepOutcome::TooLong { .. } => dt *= 0.5,
                 StepOutcome::Done { max_speed, blocks, pressure } => {
-                    self.state.step += 1;
-                    self.emission.carry(particles, dt as f32);
-                    if let Some(bounds) = &self.scene.domain.bounds {
-                        self.state.removed += remove_outside(particles, bounds) as u64;
-                    }
+                    self.end_step(time, dt, seconds)?;
                     let step = Step {
                         max_speed,
                         blocks,
@@ -240,6 +263,28 @@ impl Simulation {
             }
         }
         Err(self.unstable(dt))
+    }
+
+    /// What follows the motion of a step: births, and removals.
+    fn end_step(
+        &mut self,
+        time: f64,
+        dt: f64,
+        seconds: &mut PassSeconds,
+    ) -> Result<(), SimulationError> {
+        let clock = Instant::now();
+        let Self { scene, state, solids, emission, sinks, warnings, .. } = self;
+        state.step += 1;
+        warnings.extend(emission.end(scene, solids, state, (time, dt))?);
+        if update_scheme(scene).1 {
+            state.particles.ensure_affine();
+        }
+        if let Some(bounds) = &scene.domain.bounds {
+            state.removed += remove_outside(&mut state.particles, bounds) as u64;
+        }
+        sinks.remove(&mut state.particles, (time + dt, dt), &mut state.sunk)?;
+        seconds.emit += clock.elapsed().as_secs_f64();
+        Ok(())
     }
 
     /// Every particle must lie where cells can be numbered.
@@ -302,6 +347,22 @@ impl Simulation {
             });
         }
     }
+}
+
+/// Makes room for one value for each thing of the scene, where a new state has none.
+fn fit<T: Clone + Default>(
+    values: &mut Vec<T>,
+    count: usize,
+    things: &str,
+) -> Result<(), SimulationError> {
+    if values.is_empty() {
+        values.resize(count, T::default());
+    }
+    if values.len() == count {
+        return Ok(());
+    }
+    let found = values.len();
+    Err(SimulationError::BadState(format!("it knows {found} {things}, but the scene has {count}")))
 }
 
 /// How fast particles are [m/s].

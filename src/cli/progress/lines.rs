@@ -9,10 +9,16 @@ use foreshore::run::BakeEvent;
 pub fn show(event: &BakeEvent) {
     match event {
         BakeEvent::Start { .. } => complain(&start(event)),
-        BakeEvent::Frame { frame, substeps, particles, seconds, .. } => complain(&format!(
-            "frame {frame}: {} particles, {substeps} substeps, {seconds:.2} s",
-            grouped(*particles)
-        )),
+        BakeEvent::Frame { frame, substeps, particles, removed, seconds, .. } => {
+            let gone = match removed {
+                0 => String::new(),
+                some => format!(" ({} removed)", grouped(*some)),
+            };
+            complain(&format!(
+                "frame {frame}: {} particles{gone}, {substeps} substeps, {seconds:.2} s",
+                grouped(*particles)
+            ));
+        }
         BakeEvent::Done { .. } | BakeEvent::Stopped { .. } => complain(&end(event)),
         BakeEvent::Warning(_) => show_warning(event),
         BakeEvent::Progress(_) => {}

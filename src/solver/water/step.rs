@@ -12,6 +12,7 @@ use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{Advection, FaceField, FromParticles, OnGrid, ToGrid, ToParticles};
 use crate::particles::{Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
+use crate::solver::forces::{Active, WindField};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -68,6 +69,7 @@ pub struct WaterSolver {
     solver: PressureSolver,
     separation: Separation,
     extrapolator: Extrapolator,
+    wind: WindField,
     taken: Option<StepSettings>,
 }
 
@@ -90,6 +92,7 @@ impl WaterSolver {
         &mut self,
         particles: &mut Particles,
         solids: &Solids,
+        forces: &Active,
         settings: StepSettings,
         seconds: &mut PassSeconds,
     ) -> StepOutcome {
@@ -100,8 +103,9 @@ impl WaterSolver {
         clock.lap(&mut seconds.solids);
         self.transfer_to_grid(particles, settings.cell_size);
         self.find_surface(particles, settings.cell_size);
-        clock.lap(&mut seconds.to_grid);
         self.add_gravity(settings.gravity * settings.dt);
+        self.add_forces(forces, settings);
+        clock.lap(&mut seconds.to_grid);
         let pressure = self.project();
         clock.lap(&mut seconds.pressure);
         let max_speed = self.max_face_speed();
@@ -185,6 +189,19 @@ impl WaterSolver {
                 velocity.for_each(|block| block.0.iter_mut().for_each(|u| *u += change[axis]));
             }
         }
+    }
+
+    /// Changes the faces by wind, points, vortices, turbulence and explosions.
+    fn add_forces(&mut self, forces: &Active, settings: StepSettings) {
+        forces.apply(
+            &self.sorted.grid,
+            &self.occupied,
+            &self.open,
+            settings.cell_size,
+            settings.dt,
+            &mut self.wind,
+            &mut self.velocity,
+        );
     }
 
     fn project(&mut self) -> SolveReport {
