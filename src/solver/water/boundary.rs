@@ -75,8 +75,10 @@ fn open_share(ring: [f32; 4]) -> f32 {
     (0.5 * doubled).clamp(0.0, 1.0)
 }
 
-/// On faces closed by solids, replaces the (extended) velocity by one that does not enter the
-/// solid: the part of the relative velocity that points into it is removed, the rest slides.
+/// On faces closed by solids, replaces the (extended) velocity by one that neither enters nor leaves
+/// the solid: the part of the relative velocity along the normal is removed, the rest slides. The
+/// projection let nothing through these faces either way; if what moves away from the wall were
+/// kept, particles would go and leave a gap that nothing fills.
 /// `scratch` holds intermediate values.
 pub fn keep_out_of_solids(
     grid: &BlockGrid,
@@ -142,8 +144,7 @@ fn slide_block(
                 let cell = IVec3::new(x, y, z) + 1;
                 let normal = outward_normal(&corners, axis, cell);
                 let u = face_vector(&relative, axis, cell);
-                let inward = u.dot(normal).min(0.0);
-                result[i] = own[i] - inward * normal[axis];
+                result[i] = own[i] - u.dot(normal) * normal[axis];
             }
         }
     }
