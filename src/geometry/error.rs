@@ -60,6 +60,22 @@ pub enum GeometryError {
         /// Index of the first such vertex.
         vertex: usize,
     },
+    /// An animation that is broken at some time.
+    #[error(
+        "`{}`: object `{object}` cannot be used at {time:.4} s: {what}; look at its animation at that \
+         time and export it again",
+        path.display()
+    )]
+    BrokenAnimation {
+        /// The file.
+        path: PathBuf,
+        /// The object in it.
+        object: String,
+        /// Scene time \[s\].
+        time: f64,
+        /// What is wrong there.
+        what: String,
+    },
     /// A triangle refers to a vertex that does not exist.
     #[error("`{origin}`: triangle {triangle} refers to vertex {index}, but there are {vertices}")]
     IndexOutOfRange {

@@ -50,7 +50,13 @@ def test_panels_show_what_exists(blender, tmp_path):
     assert "foreshore.quick_water" in shown["nothing selected"] and "Select a mesh" in shown["nothing selected"]
     assert {"mode", "velocity"} <= set(shown["emitter"]) and "friction" not in shown["emitter"]
     assert {"friction", "thickness", "inverted"} <= set(shown["collider"]) and "mode" not in shown["collider"]
+    assert {"slip", "separation"} <= set(shown["collider"]) and {"wall_friction", "wall_separation"} <= set(shown["nothing selected"])
     assert "This is the domain" in shown["domain"]
+    assert "use_frames" in shown["sink"] and "friction" not in shown["sink"]
+    forces = {kind: set(names) for kind, names in shown["forces"].items()}
+    assert all({"force_kind", "strength"} <= names for names in forces.values())
+    assert "drag" in forces["wind"] and {"size", "evolution"} <= forces["turbulence"]
+    assert "use_radius" not in forces["explosion"] and "radius" in forces["explosion"] and "drag" not in forces["point"]
     assert "foreshore.stop" in shown["running"] and "foreshore.bake" not in shown["running"]
     assert "Frame 4 of 9, 3 s left" in shown["running"]
     assert "foreshore.bake" in shown["failed"] and "Make it smaller" in shown["failed"]

@@ -43,7 +43,10 @@ def test_scene_file_is_in_metres_with_y_up(exported):
     assert scene["scene"] == {
         "name": "Tank_more", "fps": 24.0, "frames": [FIRST, LAST], "seed": 0, "gravity": [0.0, -9.81, 0.0], "cfl": 2.0, "substeps": [1, 64],
     }
-    assert scene["domain"] == {"resolution": 40, "min": [-0.6, 0.0, -0.4], "max": [0.6, 0.8, 0.4], "open": ["+y"]}
+    assert scene["domain"] == {
+        "resolution": 40, "min": [-0.6, 0.0, -0.4], "max": [0.6, 0.8, 0.4], "open": ["+y"],
+        "friction": 0.0, "slip": 0.0, "separation": True,
+    }
     emitters = {e["name"]: e for e in scene["emitter"]}
     assert emitters["Tap"]["velocity"] == [0.0, -1.5, -0.5]
     assert (emitters["Tap"]["mode"], emitters["Wäter block"]["mode"]) == ("flow", "fill")
@@ -58,4 +61,34 @@ def test_the_core_finds_nothing_to_object_to(exported, core):
 
     _, answer, _ = exported
     checked = subprocess.run([core, "check", answer["scene_file"]], capture_output=True, encoding="utf-8")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.fixture
+def exported_forces(blender, tmp_path, request):
+    """A scene with sinks, forces and keyed flows, with the given metres a Blender unit."""
+    answer = blender.run_json(HERE / "in_blender" / "export_forces.py", tmp_path / "cache", request.param)
+    assert answer["untouched"], "frame or objects of the user changed"
+    return answer["scene_file"]
+
+
+@pytest.mark.parametrize("exported_forces", [1.0, 0.01], ids=["metres", "centimetres"], indirect=True)
+def test_what_blender_animates_becomes_keys_in_metres(exported_forces, core):
+    import subprocess
+
+    scene = json.loads(Path(exported_forces).read_text(encoding="utf-8"))
+    tap = {e["name"]: e for e in scene["emitter"]}["Tap"]
+    assert tap["rate"] == [[11, 0.0], [13, 0.004], [16, 0.004]]
+    assert tap["velocity"] == [[11, [0.0, -1.0, 0.0]], [16, [0.0, -2.0, 0.0]]]
+    assert scene["sink"] == [{"name": "Drain", "geometry": "geometry.abc:/Drain", "frames": [12, 15]}]
+    forces = {f["name"]: f for f in scene["force"]}
+    assert forces["Wind"]["strength"] == [[11, 0.0], [16, 10.0]]
+    assert forces["Wind"]["direction"] == [1.0, 0.0, 0.0] and "radius" not in forces["Wind"]
+    assert forces["Blast"] == {
+        "name": "Blast", "kind": "explosion", "strength": 4.0, "position": [0.0, 0.0, 0.0],
+        "radius": 0.5, "falloff": "smooth", "frames": [14, 14],
+    }
+    assert forces["Stir"]["position"] == [[11, [0.0, 0.2, -0.1]], [16, [0.5, 0.2, -0.1]]]
+    assert (forces["Stir"]["size"], forces["Stir"]["evolution"]) == (0.2, 1.0)
+    checked = subprocess.run([core, "check", exported_forces], capture_output=True, encoding="utf-8")
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -347,3 +347,14 @@ def test_freeing_leaves_what_is_not_ours(tmp_path):
     cache.free(folder)
     assert not folder.exists()
     cache.free(folder)
+
+
+def test_keys_are_as_few_as_straight_lines_allow():
+    from bridge import keys
+
+    assert keys.reduced([(1, 2.5), (2, 2.5), (3, 2.5)]) == 2.5
+    assert keys.reduced([(5, [0.0, 1.0, 0.0])]) == [0.0, 1.0, 0.0]
+    ramp = [(frame, 0.1 * max(frame - 3, 0)) for frame in range(1, 8)]
+    assert keys.reduced(ramp) == [[1, 0.0], [3, 0.0], [7, pytest.approx(0.4)]]
+    curve = [(frame, [frame * frame, 0.0, 0.0]) for frame in range(4)]
+    assert [frame for frame, _ in keys.reduced(curve)] == [0, 1, 2, 3]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
-from ..bridge import axes, cache, names, scene as scene_file
+from ..bridge import axes, cache, keys, names, scene as scene_file
 from ..bridge.errors import ForeshoreError
+from ..bridge.parameters import table
+from .properties import WALL_KEYS, keys_of
 
 _COLLECTION = ".foreshore export"
 
@@ -24,10 +27,13 @@ class Participants:
 
     emitters: tuple[bpy.types.Object, ...]
     colliders: tuple[bpy.types.Object, ...]
+    sinks: tuple[bpy.types.Object, ...]
+    forces: tuple[bpy.types.Object, ...]
 
     @property
-    def all(self) -> tuple[bpy.types.Object, ...]:
-        return self.emitters + self.colliders
+    def meshes(self) -> tuple[bpy.types.Object, ...]:
+        """Those whose geometry matters."""
+        return self.emitters + self.colliders + self.sinks
 
 
 @dataclass(frozen=True)
@@ -71,12 +77,12 @@ def participants(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Par
 
     Objects of collections that are excluded from the view layer take no part.
     """
-    by_role: dict[str, list[bpy.types.Object]] = {"EMITTER": [], "COLLIDER": []}
+    by_role: dict[str, list[bpy.types.Object]] = {"EMITTER": [], "COLLIDER": [], "SINK": [], "FORCE": []}
     for candidate in sorted(view_layer.objects, key=lambda o: o.name_full):
         role = candidate.foreshore.role
         if role not in by_role:
             continue
-        if candidate.type != "MESH":
+        if candidate.type != "MESH" and role != "FORCE":
             raise ForeshoreError(
                 f"'{candidate.name}' is marked as {role.lower()} but is no mesh", "Convert it to a mesh or set its role to None"
             )
@@ -87,36 +93,27 @@ def participants(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Par
         by_role[role].append(candidate)
     if not by_role["EMITTER"]:
         raise ForeshoreError("nothing makes water", "Select a mesh and press Quick Water, or set an object's role to Emitter")
-    return Participants(tuple(by_role["EMITTER"]), tuple(by_role["COLLIDER"]))
+    return Participants(*(tuple(by_role[role]) for role in ("EMITTER", "COLLIDER", "SINK", "FORCE")))
 
 
 def describe(context: bpy.types.Context) -> dict[str, Any]:
     """The scene as the core reads it, in metres with Y up."""
     scene = context.scene
     taking_part = participants(scene, context.view_layer)
-    paths = names.alembic_paths(o.name for o in taking_part.all)
+    paths = names.alembic_paths(o.name for o in taking_part.meshes)
+    samples = _sampled(context, taking_part)
     settings = scene.foreshore
     return {
         "scene": _time_and_gravity(scene),
         "domain": _domain(context),
         "material": [
-            {
-                "name": "water",
-                "kind": "water",
-                "density": _number(settings.density),
-                "update": settings.update,
-                "flip_ratio": _number(settings.flip_ratio),
-            }
+            {"name": "water", "kind": "water"} | _values(scene, settings, "material", keys_of("material"))
         ],
-        "emitter": [_emitter(scene, o, paths[o.name]) for o in taking_part.emitters],
+        "emitter": [_emitter(scene, o, paths[o.name], samples) for o in taking_part.emitters],
         "collider": [_collider(scene, o, paths[o.name]) for o in taking_part.colliders],
-        "output": {
-            "particles": settings.particles,
-            "surface": settings.surface,
-            "surface_voxel": _number(settings.surface_voxel),
-            "half": settings.half,
-            "checkpoint_interval": settings.checkpoint_interval,
-        },
+        "sink": [_sink(o, paths[o.name]) for o in taking_part.sinks],
+        "force": [_force(scene, o, samples) for o in taking_part.forces],
+        "output": _values(scene, settings, "output", keys_of("output")),
         "meta": {"blender": bpy.app.version_string, "file": bpy.data.filepath, "scene": scene.name},
     }
 
@@ -172,35 +169,123 @@ def _domain(context: bpy.types.Context) -> dict[str, Any]:
         domain["min"] = [_number(v * metre) for v in low]
         domain["max"] = [_number(v * metre) for v in high]
         domain["open"] = sorted(axes.side_to_core(side) for side in settings.open_sides)
+        domain |= _values(scene, settings, "domain", WALL_KEYS, "wall_")
     return domain
 
 
-def _emitter(scene: bpy.types.Scene, emitter: bpy.types.Object, path: str) -> dict[str, Any]:
+def _emitter(scene: bpy.types.Scene, emitter: bpy.types.Object, path: str, samples: Samples) -> dict[str, Any]:
     settings, metre = emitter.foreshore, scene.unit_settings.scale_length
     description = {
         "name": emitter.name,
         "material": "water",
         "geometry": scene_file.geometry(scene_file.GEOMETRY_FILE, path),
         "mode": settings.mode,
-        "velocity": [_number(v * metre) for v in axes.to_core(settings.velocity)],
+        "velocity": samples.keys(emitter, lambda now: [_number(v * metre) for v in axes.to_core(now.foreshore.velocity)]),
         "inherit_velocity": _number(settings.inherit_velocity),
     }
-    if settings.use_frames:
-        if settings.frame_end < settings.frame_start:
-            raise ForeshoreError(f"the emitter '{emitter.name}' ends before it starts", "Correct its frames")
-        description["frames"] = [settings.frame_start, settings.frame_end]
-    return description
+    if settings.mode == "flow" and settings.use_rate:
+        # Cubic metres whatever the unit scale, as its name says.
+        description["rate"] = samples.keys(emitter, lambda now: _number(now.foreshore.rate))
+    return description | _frames(emitter)
 
 
 def _collider(scene: bpy.types.Scene, collider: bpy.types.Object, path: str) -> dict[str, Any]:
-    settings = collider.foreshore
-    return {
-        "name": collider.name,
-        "geometry": scene_file.geometry(scene_file.GEOMETRY_FILE, path),
-        "friction": _number(settings.friction),
-        "thickness": _number(settings.thickness * scene.unit_settings.scale_length),
-        "inverted": settings.inverted,
+    described = {"name": collider.name, "geometry": scene_file.geometry(scene_file.GEOMETRY_FILE, path)}
+    return described | _values(scene, collider.foreshore, "collider", keys_of("collider"))
+
+
+def _sink(sink: bpy.types.Object, path: str) -> dict[str, Any]:
+    described = {"name": sink.name, "geometry": scene_file.geometry(scene_file.GEOMETRY_FILE, path)}
+    return described | _frames(sink)
+
+
+def _force(scene: bpy.types.Scene, force: bpy.types.Object, samples: Samples) -> dict[str, Any]:
+    """At the object's origin, along its Z axis."""
+    settings, metre = force.foreshore, scene.unit_settings.scale_length
+    kind = settings.force_kind
+    description = {
+        "name": force.name,
+        "kind": kind,
+        "strength": samples.keys(force, lambda now: _number(now.foreshore.strength)),
+        "position": samples.keys(force, lambda now: [_number(v * metre) for v in axes.to_core(now.matrix_world.translation)]),
     }
+    if kind in ("wind", "vortex"):
+        upwards = Vector((0.0, 0.0, 1.0))
+        description["direction"] = samples.keys(force, lambda now: [_number(round(v, 6)) for v in axes.to_core(now.matrix_world.to_quaternion() @ upwards)])
+    if kind == "explosion" or settings.use_radius:
+        description |= _values(scene, settings, "force", ["radius", "falloff"])
+    own = {"wind": ["drag"], "turbulence": ["size", "evolution"]}
+    return description | _values(scene, settings, "force", own.get(kind, [])) | _frames(force)
+
+
+def _frames(thing: bpy.types.Object) -> dict[str, Any]:
+    settings = thing.foreshore
+    if not settings.use_frames:
+        return {}
+    if settings.frame_end < settings.frame_start:
+        raise ForeshoreError(f"the {settings.role.lower()} '{thing.name}' ends before it starts", "Correct its frames")
+    return {"frames": [settings.frame_start, settings.frame_end]}
+
+
+def _values(scene: bpy.types.Scene, settings: bpy.types.PropertyGroup, section: str, wanted: list[str], prefix: str = "") -> dict[str, Any]:
+    """The values of these keys of a section, lengths and velocities in metres."""
+    metre = scene.unit_settings.scale_length
+    values = {}
+    for key in wanted:
+        value = getattr(settings, prefix + key)
+        if isinstance(value, float):
+            value = _number(value * metre if table()[f"{section}.{key}"].unit in ("m", "m/s") else value)
+        values[key] = value
+    return values
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What an object is at one frame."""
+
+    frame: int
+    matrix_world: Matrix
+    foreshore: SimpleNamespace
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The objects whose settings or places may change, frame by frame."""
+
+    moments: dict[str, list[Moment]]
+
+    def keys(self, thing: bpy.types.Object, value: Callable[[Moment], Any]) -> Any:
+        """One value, or keys where it changes."""
+        return keys.reduced([(now.frame, value(now)) for now in self.moments[thing.name]])
+
+
+def _sampled(context: bpy.types.Context, taking_part: Participants) -> Samples:
+    """Goes through the frames where something is animated, and back to the present one."""
+    scene = context.scene
+    things = taking_part.emitters + taking_part.forces
+    animated = bool(taking_part.forces) or any(o.animation_data is not None for o in things)
+    moments: dict[str, list[Moment]] = {o.name: [] for o in things}
+
+    def look(frame: int) -> None:
+        depsgraph = context.evaluated_depsgraph_get()
+        for thing in things:
+            now = thing.evaluated_get(depsgraph)
+            own = now.foreshore
+            values = SimpleNamespace(velocity=tuple(own.velocity), rate=own.rate, strength=own.strength)
+            moments[thing.name].append(Moment(frame, now.matrix_world.copy(), values))
+
+    if not animated:
+        look(scene.frame_current)
+        return Samples(moments)
+    present, fraction = scene.frame_current, scene.frame_subframe
+    first, last = frame_range(scene)
+    try:
+        for frame in range(first, last + 1):
+            scene.frame_set(frame)
+            look(frame)
+    finally:
+        scene.frame_set(present, subframe=fraction)
+    return Samples(moments)
 
 
 def _number(value: float) -> float:
@@ -221,7 +306,7 @@ def bounds(points: list[Vector]) -> tuple[Vector, Vector]:
 
 def _refuse_empty_meshes(context: bpy.types.Context, taking_part: Participants) -> None:
     depsgraph = context.evaluated_depsgraph_get()
-    for thing in taking_part.all:
+    for thing in taking_part.meshes:
         if thing.mode == "EDIT":
             thing.update_from_editmode()
         evaluated = thing.evaluated_get(depsgraph)
@@ -273,10 +358,10 @@ def _write_archive(context: bpy.types.Context, taking_part: Participants, path: 
 def _export_collection(taking_part: Participants) -> Iterator[bpy.types.Collection]:
     """A collection outside every scene that holds the objects, all of them renderable; both are
     undone afterwards. Selection, visibility in the viewport and frame are never touched."""
-    hidden = [o for o in taking_part.all if o.hide_render]
+    hidden = [o for o in taking_part.meshes if o.hide_render]
     collection = bpy.data.collections.new(_COLLECTION)
     try:
-        for thing in taking_part.all:
+        for thing in taking_part.meshes:
             collection.objects.link(thing)
         for thing in hidden:
             thing.hide_render = False

@@ -6,6 +6,11 @@ from ..bridge import cache
 from ..bridge.errors import ForeshoreError
 from ..bridge.progress import Phase
 from . import export, jobs
+from .properties import WALL_KEYS, keys_of
+
+
+#: Keys of the material that say how it is computed, and not what it is.
+_METHOD = ("update", "flip_ratio", "narrow_band")
 
 
 class _Sidebar:
@@ -21,7 +26,8 @@ class FORESHORE_PT_object(_Sidebar, bpy.types.Panel):
     def draw(self, context):
         layout = self.layout
         layout.operator("foreshore.quick_water", icon="MOD_FLUIDSIM")
-        if context.object is None or context.object.type != "MESH":
+        layout.operator("foreshore.add_force", icon="FORCE_FORCE")
+        if context.object is None:
             layout.label(text="Select a mesh", icon="INFO")
             return
         _draw_role(layout, context.object, context.scene)
@@ -35,7 +41,7 @@ class FORESHORE_PT_physics(bpy.types.Panel):
 
     @classmethod
     def poll(cls, context):
-        return context.object is not None and context.object.type == "MESH"
+        return context.object is not None and context.object.type in ("MESH", "EMPTY")
 
     def draw(self, context):
         _draw_role(self.layout, context.object, context.scene)
@@ -50,18 +56,60 @@ def _draw_role(layout, thing, scene):
         return
     layout.prop(settings, "role")
     if settings.role == "EMITTER":
-        layout.prop(settings, "mode")
-        layout.prop(settings, "velocity")
-        layout.prop(settings, "inherit_velocity")
-        layout.prop(settings, "use_frames")
-        if settings.use_frames:
-            column = layout.column(align=True)
-            column.prop(settings, "frame_start")
-            column.prop(settings, "frame_end")
+        _draw_emitter(layout, settings)
     elif settings.role == "COLLIDER":
-        layout.prop(settings, "friction")
-        layout.prop(settings, "thickness")
-        layout.prop(settings, "inverted")
+        for key in keys_of("collider"):
+            layout.prop(settings, key)
+    elif settings.role == "SINK":
+        _draw_frames(layout, settings)
+    elif settings.role == "FORCE":
+        _draw_force(layout, settings)
+
+
+def _draw_emitter(layout, settings):
+    layout.prop(settings, "mode")
+    animated = layout.column()
+    animated.use_property_decorate = True
+    animated.prop(settings, "velocity")
+    layout.prop(settings, "inherit_velocity")
+    if settings.mode == "flow":
+        layout.prop(settings, "use_rate")
+        if settings.use_rate:
+            animated = layout.column()
+            animated.use_property_decorate = True
+            animated.prop(settings, "rate")
+    _draw_frames(layout, settings)
+
+
+def _draw_force(layout, settings):
+    kind = settings.force_kind
+    layout.prop(settings, "force_kind")
+    animated = layout.column()
+    animated.use_property_decorate = True
+    unit = "m/s" if kind in ("wind", "explosion") else "m/s²"
+    animated.prop(settings, "strength", text=f"Strength ({unit})")
+    if kind == "wind":
+        layout.prop(settings, "drag")
+    elif kind == "turbulence":
+        layout.prop(settings, "size")
+        layout.prop(settings, "evolution")
+    if kind == "explosion":
+        layout.prop(settings, "radius")
+    else:
+        layout.prop(settings, "use_radius")
+        if settings.use_radius:
+            layout.prop(settings, "radius")
+    if kind == "explosion" or settings.use_radius:
+        layout.prop(settings, "falloff")
+    _draw_frames(layout, settings)
+
+
+def _draw_frames(layout, settings):
+    layout.prop(settings, "use_frames")
+    if settings.use_frames:
+        column = layout.column(align=True)
+        column.prop(settings, "frame_start")
+        column.prop(settings, "frame_end")
 
 
 class FORESHORE_PT_domain(_Sidebar, bpy.types.Panel):
@@ -77,6 +125,8 @@ class FORESHORE_PT_domain(_Sidebar, bpy.types.Panel):
             layout.operator("foreshore.add_domain", icon="ADD")
         else:
             layout.prop(settings, "open_sides")
+            for key in WALL_KEYS:
+                layout.prop(settings, f"wall_{key}")
         layout.prop(settings, "grid", expand=True)
         layout.prop(settings, "resolution" if settings.grid == "RESOLUTION" else "cell_size")
 
@@ -90,11 +140,18 @@ class FORESHORE_PT_water(_Sidebar, bpy.types.Panel):
         layout, settings = self.layout, context.scene.foreshore
         layout.use_property_split = True
         layout.use_property_decorate = False
-        layout.prop(settings, "update")
-        row = layout.row()
+        column = layout.column(heading="Liquid")
+        for key in keys_of("material"):
+            if key not in _METHOD:
+                column.prop(settings, key)
+        column = layout.column(heading="Method")
+        column.prop(settings, "update")
+        row = column.row()
         row.enabled = settings.update == "flip"
         row.prop(settings, "flip_ratio")
-        layout.prop(settings, "density")
+        for key in keys_of("material"):
+            if key in _METHOD and key not in ("update", "flip_ratio"):
+                column.prop(settings, key)
         layout.prop(settings, "cfl")
         column = layout.column(align=True)
         column.prop(settings, "substeps_min")

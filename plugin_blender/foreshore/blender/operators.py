@@ -92,6 +92,25 @@ def add_domain(context: bpy.types.Context) -> bpy.types.Object:
     return domain
 
 
+class FORESHORE_OT_add_force(_Operator):
+    """Add a force at the 3D cursor: an empty whose Z axis is its direction"""
+
+    bl_idname = "foreshore.add_force"
+    bl_label = "Add Force"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context):
+        force = bpy.data.objects.new("Force", None)
+        force.empty_display_type = "SINGLE_ARROW"
+        force.location = context.scene.cursor.location
+        force.foreshore.role = "FORCE"
+        context.collection.objects.link(force)
+        for selected in context.selected_objects:
+            selected.select_set(False)
+        force.select_set(True)
+        context.view_layer.objects.active = force
+
+
 class FORESHORE_OT_bake(_Operator):
     """Export the scene and simulate it in a process of its own; Blender stays usable meanwhile"""
 
@@ -242,6 +261,7 @@ class FORESHORE_OT_find_program(_Operator):
 _CLASSES = (
     FORESHORE_OT_quick_water,
     FORESHORE_OT_add_domain,
+    FORESHORE_OT_add_force,
     FORESHORE_OT_bake,
     FORESHORE_OT_resume,
     FORESHORE_OT_stop,

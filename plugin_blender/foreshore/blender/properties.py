@@ -10,6 +10,12 @@ from ..bridge.parameters import Parameter, table
 
 _UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION"}
 
+#: Units that Blender does not show by itself; they stand in the names instead.
+_NAMED_UNITS = ("m³/s", "1/s", "kg/m³", "Pa·s", "N/m", "m²/s", "cells")
+
+#: Keys that come from the object or the scene and not from a property of their own.
+_NOT_PROPERTIES = ("name", "kind", "box", "sphere", "geometry", "frames", "material")
+
 #: Sides of the domain as Blender's user sees them.
 SIDES = (
     ("-x", "−X", "The side of lowest X", 1),
@@ -24,7 +30,10 @@ SIDES = (
 def from_table(key: str, **overrides):
     """A Blender property for ``section.key``; `overrides` are for what only the host knows."""
     parameter = table()[key]
-    return _MAKERS[parameter.kind](parameter, {"name": parameter.label, "description": parameter.doc.rstrip("."), **overrides})
+    name = parameter.label
+    if parameter.unit in _NAMED_UNITS:
+        name = f"{name} ({parameter.unit})"
+    return _MAKERS[parameter.kind](parameter, {"name": name, "description": parameter.doc.rstrip("."), **overrides})
 
 
 def _limits(parameter: Parameter, options: dict) -> dict:
@@ -49,7 +58,7 @@ def _bool(parameter: Parameter, options: dict):
 
 
 def _choice(parameter: Parameter, options: dict):
-    items = [(word, word.upper() if len(word) == 4 and word in ("flip", "apic") else word.title(), doc) for word, doc in parameter.choices]
+    items = [(word, word.upper() if len(word) == 4 and word in ("flip", "apic") else word.replace("_", " ").title(), doc) for word, doc in parameter.choices]
     return bpy.props.EnumProperty(items=items, **_with_default(parameter, options))
 
 
@@ -65,6 +74,25 @@ def _is_mesh(_settings, candidate) -> bool:
     return candidate.type == "MESH"
 
 
+def keys_of(section: str) -> list[str]:
+    """Keys of a section of the table that are properties, in its order."""
+    parameters = [p for p in table().values() if p.section == section]
+    return [p.key for p in parameters if p.key not in _NOT_PROPERTIES and p.kind in _MAKERS]
+
+
+def _is_share(parameter: Parameter) -> bool:
+    return parameter.kind == "float" and (parameter.minimum, parameter.maximum) == (0.0, 1.0) and not parameter.unit
+
+
+def _add_missing(group, section: str, prefix: str = "", keys: list[str] | None = None) -> None:
+    """Makes a property of each key of a section that the class does not spell out, so that what the
+    core gains can be set here."""
+    for key in keys_of(section) if keys is None else keys:
+        if prefix + key not in group.__annotations__:
+            share = {"subtype": "FACTOR"} if _is_share(table()[f"{section}.{key}"]) else {}
+            group.__annotations__[prefix + key] = from_table(f"{section}.{key}", **share)
+
+
 class ForeshoreObject(bpy.types.PropertyGroup):
     """What an object does in the simulation."""
 
@@ -75,20 +103,35 @@ class ForeshoreObject(bpy.types.PropertyGroup):
             ("NONE", "None", "Takes no part"),
             ("EMITTER", "Emitter", "Makes water, once or all the time"),
             ("COLLIDER", "Collider", "An obstacle, still, animated or deforming"),
+            ("SINK", "Sink", "Removes the water inside it"),
+            ("FORCE", "Force", "Moves the water: wind, pull, vortex, turbulence or explosion, at the object's place along its Z axis"),
         ),
     )
     mode: from_table("emitter.mode")
     velocity: from_table("emitter.velocity")
     inherit_velocity: from_table("emitter.inherit_velocity", subtype="FACTOR")
+    use_rate: bpy.props.BoolProperty(
+        name="Fixed Rate",
+        description="Give so much volume a second whatever the shape; the velocity then only tells the direction, and without one the water comes out on all sides",
+    )
+    rate: from_table("emitter.rate", default=0.001, soft_max=1.0, precision=5)
     use_frames: bpy.props.BoolProperty(
         name="Limit Frames",
-        description="Emit only within a range of frames; a fill happens at its first",
+        description="Act only within a range of frames; a fill and an explosion happen at its first",
     )
     frame_start: bpy.props.IntProperty(name="First", description="First active frame", default=1)
     frame_end: bpy.props.IntProperty(name="Last", description="Last active frame", default=250)
     friction: from_table("collider.friction", soft_max=1.0)
     thickness: from_table("collider.thickness", soft_max=1.0)
     inverted: from_table("collider.inverted")
+    force_kind: from_table("force.kind", name="Kind")
+    strength: from_table("force.strength", default=1.0, soft_min=-100.0, soft_max=100.0)
+    use_radius: bpy.props.BoolProperty(name="Limit Radius", description="Let the force fade with the distance", default=True)
+    radius: from_table("force.radius", default=1.0, soft_max=100.0)
+    falloff: from_table("force.falloff")
+    drag: from_table("force.drag", precision=4)
+    size: from_table("force.size", default=0.5, soft_max=100.0)
+    evolution: from_table("force.evolution", soft_max=10.0)
 
 
 class ForeshoreScene(bpy.types.PropertyGroup):
@@ -144,6 +187,13 @@ class ForeshoreScene(bpy.types.PropertyGroup):
     )
     load_after_bake: bpy.props.BoolProperty(name="Load When Done", description="Show the result as soon as the bake is over", default=True)
 
+
+#: Keys of walls: those of the domain that colliders have, too.
+WALL_KEYS = [key for key in keys_of("collider") if f"domain.{key}" in table()]
+_add_missing(ForeshoreObject, "collider")
+_add_missing(ForeshoreScene, "material")
+_add_missing(ForeshoreScene, "domain", "wall_", WALL_KEYS)
+_add_missing(ForeshoreScene, "output")
 
 _CLASSES = (ForeshoreObject, ForeshoreScene)
 

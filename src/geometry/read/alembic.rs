@@ -112,8 +112,7 @@ struct Carrier {
 
 impl Trajectory for Carrier {
     fn at(&self, time: f64) -> Result<DAffine3, GeometryError> {
-        let world = self.object.world_matrix(time).map_err(|e| unreadable(&self.file, e))?;
-        Ok(affine(&world))
+        world_at(&self.object, &self.file, time)
     }
 }
 
@@ -135,11 +134,30 @@ impl Deformation for DeformingMeshes {
         let fail = |e: foreshore_alembic::Error| unreadable(&self.file, e);
         let mut all = TriangleMesh::default();
         for part in &self.meshes {
-            let world = affine(&part.object.world_matrix(time).map_err(fail)?);
-            all.append(&sample(&part.mesh, time).map_err(fail)?.transformed(&world));
+            let world = world_at(&part.object, &self.file, time)?;
+            let mesh = sample(&part.mesh, time).map_err(fail)?.transformed(&world);
+            if let Some(vertex) = mesh.positions.iter().position(|p| !p.is_finite()) {
+                let what = format!("vertex {vertex} has a coordinate that is not a finite number");
+                return Err(broken(&part.object, &self.file, time, what));
+            }
+            all.append(&mesh);
         }
         Ok(all)
     }
+}
+
+/// Local → world at a time, all of it finite.
+fn world_at(object: &Object, file: &Path, time: f64) -> Result<DAffine3, GeometryError> {
+    let world = affine(&object.world_matrix(time).map_err(|e| unreadable(file, e))?);
+    if world.is_finite() {
+        return Ok(world);
+    }
+    Err(broken(object, file, time, "its transform has a value that is not a finite number".into()))
+}
+
+fn broken(object: &Object, file: &Path, time: f64, what: String) -> GeometryError {
+    let object = object.path().to_owned();
+    GeometryError::BrokenAnimation { path: file.to_owned(), object, time, what }
 }
 
 fn sample(mesh: &PolyMeshReader, time: f64) -> Result<TriangleMesh, foreshore_alembic::Error> {

@@ -67,6 +67,17 @@ def draw_all(thing):
     return layout.shown
 
 
+def with_role(name, role):
+    things[name].foreshore.role = role
+    return things[name]
+
+
+def force(kind):
+    axle = with_role("Axle: main", "FORCE")
+    axle.foreshore.force_kind = kind
+    return axle
+
+
 scene = harness.build_scene(sys.argv[1])
 things = bpy.data.objects
 shown = {
@@ -74,6 +85,8 @@ shown = {
     "emitter": draw_all(things["Tap"]),
     "collider": draw_all(things["Suzanne"]),
     "domain": draw_all(things["Walls"]),
+    "sink": draw_all(with_role("Suzanne", "SINK")),
+    "forces": {kind: draw_all(force(kind)) for kind in ("wind", "point", "vortex", "turbulence", "explosion")},
 }
 jobs._bakes[scene.session_uid] = Paused(BakeState(Phase.RUNNING, 1, 9, fraction=0.4, frame=4, substeps=2, particles=900, eta=3.0), True)
 shown["running"] = draw_all(None)
