@@ -1,14 +1,26 @@
 //! Solids on the simulation grid.
+//!
+//! What solids at rest make of a block depends on nothing but the block, so it is worked out once
+//! and kept for as long as the simulation comes back to it.
 
+use super::openings::{ClosedFace, Corners};
 use super::solids::{REACH_CELLS, Solids};
 use super::walls::Walls;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, local_cell};
+use crate::numerics::halo::HaloTile;
+use crate::numerics::transfer::FaceField;
 use crate::scene::Boundary;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
-/// What the pressure solve and the boundary conditions need to know about solids.
+/// How many times the present number of blocks are remembered at most.
+const REMEMBERED: usize = 4;
+
+/// What the pressure solve and the boundary conditions need to know about solids. Made for one set
+/// of [`Solids`] and only to be filled from it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SolidField {
     /// Distance \[m\] to obstacles (not walls) at the lower corner c Δx of each cell c, negative inside;
@@ -16,6 +28,12 @@ pub struct SolidField {
     pub corner_distance: Field<f32>,
     /// Velocity [m/s] along axis a of the nearest solid at the centre of each cell's lower face.
     pub face_velocity: [Field<f32>; 3],
+    /// Whether any of these velocities differs from zero.
+    pub is_moving: bool,
+    /// Share of each lower face outside solids, 0 … 1.
+    pub open: FaceField,
+    /// Share of each cell outside solids, 0 … 1.
+    pub open_volume: Field<f32>,
     /// The closed sides of the domain.
     pub walls: Walls,
     /// How matter meets the solids.
@@ -24,75 +42,154 @@ pub struct SolidField {
     pub nearest: Field<u16>,
     /// Per block: false if no solid is within reach, so that all values are the far default.
     pub active: Vec<bool>,
+    /// Per block: the solids in it, `None` if none is within reach.
+    blocks: Vec<Option<Arc<SolidBlock>>>,
+    /// Blocks near solids that rest.
+    resting: FxHashMap<IVec3, Arc<SolidBlock>>,
+}
+
+/// The solids in one block.
+#[derive(Debug, PartialEq)]
+struct SolidBlock {
+    corner_distance: Block<f32>,
+    nearest: Block<u16>,
+    open: [Block<f32>; 3],
+    open_volume: Block<f32>,
+    closed: Vec<ClosedFace>,
+    face_velocity: Option<Box<[Block<f32>; 3]>>,
 }
 
 impl SolidField {
-    fn reset(&mut self, grid: &BlockGrid, far: f32) {
-        self.corner_distance.reset(grid, far);
-        self.face_velocity.iter_mut().for_each(|f| f.reset(grid, 0.0));
-        self.nearest.reset(grid, 0);
-        self.active.clear();
-        self.active.resize(grid.len(), false);
+    /// The closed faces of block `b` near the surface of solids, by axis and cell.
+    pub fn closed_faces(&self, b: usize) -> &[ClosedFace] {
+        self.blocks[b].as_ref().map_or(&[], |block| &block.closed)
     }
+
+    /// Finds the solids in each block, looking them up where they are known.
+    fn find_blocks(&mut self, solids: &Solids, grid: &BlockGrid) {
+        let resting = &self.resting;
+        let find = |block: &IVec3| {
+            let changes = solids.may_change_near(*block);
+            match resting.get(block).filter(|_| !changes) {
+                Some(known) => Some((known.clone(), false)),
+                None => solids.rasterize_block(*block).map(|new| (Arc::new(new), !changes)),
+            }
+        };
+        let found: Vec<_> = grid.blocks().par_iter().with_min_len(8).map(find).collect();
+        self.blocks.clear();
+        for (block, found) in grid.blocks().iter().zip(found) {
+            if let Some((solid, true)) = &found {
+                self.resting.insert(*block, solid.clone());
+            }
+            self.blocks.push(found.map(|(solid, _)| solid));
+        }
+        if self.resting.len() > REMEMBERED * grid.len() {
+            self.resting.retain(|block, _| grid.find(*block).is_some());
+        }
+    }
+
+    /// Lays the blocks out in the fields.
+    fn fill_fields(&mut self, far: f32) {
+        let Self { corner_distance, open, open_volume, nearest, active, blocks, .. } = self;
+        active.clear();
+        active.extend(blocks.iter().map(Option::is_some));
+        let [x, y, z] = &mut open.axes;
+        spread(corner_distance, blocks, far, |solid| &solid.corner_distance);
+        spread(x, blocks, 1.0, |solid| &solid.open[0]);
+        spread(y, blocks, 1.0, |solid| &solid.open[1]);
+        spread(z, blocks, 1.0, |solid| &solid.open[2]);
+        spread(open_volume, blocks, 1.0, |solid| &solid.open_volume);
+        spread(nearest, blocks, 0, |solid| &solid.nearest);
+    }
+
+    /// Takes over the velocities; without any, zeros stay zeros.
+    fn fill_velocities(&mut self, grid: &BlockGrid) {
+        let moves =
+            |b: &Option<Arc<SolidBlock>>| b.as_ref().is_some_and(|b| b.face_velocity.is_some());
+        let is_moving = self.blocks.iter().any(moves);
+        for (axis, field) in self.face_velocity.iter_mut().enumerate() {
+            if is_moving || self.is_moving {
+                field.reset(grid, 0.0);
+            } else {
+                field.blocks.resize(grid.len(), Block([0.0; BLOCK_CELLS]));
+            }
+            for (to, solid) in field.blocks.iter_mut().zip(&self.blocks) {
+                if let Some(from) = solid.as_ref().and_then(|s| s.face_velocity.as_ref()) {
+                    *to = from[axis];
+                }
+            }
+        }
+        self.is_moving = is_moving;
+    }
+}
+
+/// Sets `field` from the solids of each block, to `far` where there are none.
+fn spread<T: Copy + Send + Sync>(
+    field: &mut Field<T>,
+    blocks: &[Option<Arc<SolidBlock>>],
+    far: T,
+    part: impl Fn(&SolidBlock) -> &Block<T> + Sync,
+) {
+    let far = Block([far; BLOCK_CELLS]);
+    field.blocks.resize(blocks.len(), far);
+    field.blocks.par_iter_mut().with_min_len(32).zip(blocks).for_each(|(to, solid)| {
+        *to = solid.as_ref().map_or(far, |solid| *part(solid));
+    });
 }
 
 impl Solids {
     /// Samples the solids at their present time on `grid`, whose cells have the scene's size.
     pub fn rasterize(&self, grid: &BlockGrid, out: &mut SolidField) {
-        let h = self.cell_size();
-        out.reset(grid, REACH_CELLS * h);
-        out.walls = self.walls().clone();
-        out.boundaries = self.boundaries().collect();
-        let [u, v, w] = &mut out.face_velocity;
-        let faces = u.blocks.par_iter_mut().zip(&mut v.blocks).zip(&mut w.blocks);
-        grid.blocks()
-            .par_iter()
-            .zip(&mut out.corner_distance.blocks)
-            .zip(faces)
-            .zip(&mut out.nearest.blocks)
-            .zip(&mut out.active)
-            .for_each(|((((block, corners), ((u, v), w)), nearest), active)| {
-                let views = BlockViews { corners, faces: [u, v, w], nearest };
-                *active = self.rasterize_block(*block, views);
-            });
+        out.walls.clone_from(self.walls());
+        out.boundaries.clear();
+        out.boundaries.extend(self.boundaries());
+        out.find_blocks(self, grid);
+        out.fill_fields(REACH_CELLS * self.cell_size());
+        out.fill_velocities(grid);
     }
 
-    /// Fills one block; false if no solid is near.
-    fn rasterize_block(&self, block: IVec3, views: BlockViews<'_>) -> bool {
+    /// The solids in one block; `None` if no solid is near.
+    fn rasterize_block(&self, block: IVec3) -> Option<SolidBlock> {
         let mut near = self.near(block);
         if near.is_empty() {
-            return false;
+            return None;
         }
         let h = self.cell_size();
         let first = block * BLOCK_EDGE as i32;
         let corner = |index: usize| (first + local_cell(index)).as_vec3() * h;
-        for (index, value) in views.corners.0.iter_mut().enumerate() {
-            *value = near.obstacle_distance(corner(index));
+        let mut obstacles: HaloTile<f32> = [[[0.0; 10]; 10]; 10];
+        for (i, distance) in obstacles.as_flattened_mut().as_flattened_mut().iter_mut().enumerate()
+        {
+            let i = i as i32;
+            let cell = first - 1 + IVec3::new(i / 100, i / 10 % 10, i % 10);
+            *distance = near.obstacle_distance(cell.as_vec3() * h);
         }
-        if near.is_moving() {
-            for (axis, values) in views.faces.into_iter().enumerate() {
+        let corners = Corners { obstacles: &obstacles, walls: self.walls(), first, cell_size: h };
+        let open = [0, 1, 2].map(|axis| corners.open_faces(axis));
+        let face_velocity = near.is_moving().then(|| {
+            let velocity = |axis: usize| {
                 let mut to_face = Vec3::splat(0.5 * h);
                 to_face[axis] = 0.0;
-                for (index, value) in values.0.iter_mut().enumerate() {
-                    *value = near.velocity(corner(index) + to_face)[axis];
-                }
-            }
-        }
-        match near.only_boundary_index() {
-            Some(index) => views.nearest.0 = [index; BLOCK_CELLS],
-            None => {
-                for (index, value) in views.nearest.0.iter_mut().enumerate() {
-                    *value = near.boundary_index(corner(index) + Vec3::splat(0.5 * h));
-                }
-            }
-        }
-        true
+                Block(std::array::from_fn(|i| near.velocity(corner(i) + to_face)[axis]))
+            };
+            Box::new([0, 1, 2].map(velocity))
+        });
+        let nearest = match near.only_boundary_index() {
+            Some(index) => [index; BLOCK_CELLS],
+            None => std::array::from_fn(|i| near.boundary_index(corner(i) + Vec3::splat(0.5 * h))),
+        };
+        Some(SolidBlock {
+            corner_distance: inner(&obstacles),
+            nearest: Block(nearest),
+            closed: corners.closed_faces(&open),
+            open,
+            open_volume: corners.open_volumes(),
+            face_velocity,
+        })
     }
 }
 
-/// The parts of a [`SolidField`] that belong to one block.
-struct BlockViews<'a> {
-    corners: &'a mut Block<f32>,
-    faces: [&'a mut Block<f32>; 3],
-    nearest: &'a mut Block<u16>,
+/// A tile without its halo.
+fn inner(tile: &HaloTile<f32>) -> Block<f32> {
+    Block(std::array::from_fn(|i| tile[(i >> 6) + 1][(i >> 3 & 7) + 1][(i & 7) + 1]))
 }

@@ -124,6 +124,13 @@ impl Solids {
         self.walls.touch(low, high) || self.obstacles.iter().any(|o| o.may_touch(low, high))
     }
 
+    /// False only if all solids near the block are the same at any other time.
+    pub(super) fn may_change_near(&self, block: IVec3) -> bool {
+        let (low, high) = self.reach_of_block(block);
+        let mut animated = self.obstacles.iter().filter(|o| o.shape.is_animated());
+        animated.any(|o| o.may_touch(low, high))
+    }
+
     /// The solids near one block, ready to be asked at many points inside it.
     pub fn near(&self, block: IVec3) -> NearSolids<'_> {
         let (low, high) = self.reach_of_block(block);

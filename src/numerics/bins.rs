@@ -29,6 +29,15 @@ impl CellStarts {
     }
 }
 
+impl CellStarts {
+    /// Sets `marks` to 1 for the cells that hold a particle, to 0 for the others.
+    pub fn mark_occupied(&self, marks: &mut [u8; BLOCK_CELLS]) {
+        for (mark, ends) in marks.iter_mut().zip(self.0.windows(2)) {
+            *mark = u8::from(ends[0] < ends[1]);
+        }
+    }
+}
+
 impl Sorted {
     /// `cells` holds one entry per non-empty range, in order.
     pub(crate) fn new(grid: BlockGrid, ranges: Vec<Range<usize>>, cells: Vec<CellStarts>) -> Self {

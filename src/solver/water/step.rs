@@ -6,7 +6,7 @@ use super::surface::LiquidSurface;
 use super::{boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, cell_at, local_cell, local_index};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
 use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{Advection, FaceField, FromParticles, OnGrid, ToGrid, ToParticles};
@@ -57,7 +57,6 @@ pub struct WaterSolver {
     velocity: FaceField,
     before: FaceField,
     weight: FaceField,
-    open: FaceField,
     solid: SolidField,
     occupied: Field<u8>,
     surface: LiquidSurface,
@@ -99,10 +98,10 @@ impl WaterSolver {
         let mut clock = Clock::start();
         self.sort(particles, settings.cell_size);
         clock.lap(&mut seconds.sort);
-        self.rasterize_solids(solids, settings.cell_size);
+        self.rasterize_solids(solids);
         clock.lap(&mut seconds.solids);
         self.transfer_to_grid(particles, settings.cell_size);
-        self.find_surface(particles, settings.cell_size);
+        self.find_surface();
         self.add_gravity(settings.gravity * settings.dt);
         self.add_forces(forces, settings);
         clock.lap(&mut seconds.to_grid);
@@ -114,7 +113,7 @@ impl WaterSolver {
         {
             return StepOutcome::TooLong { max_speed };
         }
-        self.extend(settings.cell_size);
+        self.extend();
         clock.lap(&mut seconds.extend);
         self.keep_volume(settings);
         clock.lap(&mut seconds.volume);
@@ -145,22 +144,21 @@ impl WaterSolver {
         self.sorted = self.sorter.sort(particles, cell_size);
     }
 
-    fn rasterize_solids(&mut self, solids: &Solids, cell_size: f32) {
+    fn rasterize_solids(&mut self, solids: &Solids) {
         solids.rasterize(&self.sorted.grid, &mut self.solid);
-        boundary::open_fractions(&self.sorted.grid, &self.solid, cell_size, &mut self.open);
     }
 
     /// Finds the free surface, and the cells that hold a particle [ZB05 §4.2.2].
-    fn find_surface(&mut self, particles: &Particles, cell_size: f32) {
-        let Sorted { grid, ranges, .. } = &self.sorted;
-        self.occupied.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
-        self.occupied.blocks.par_iter_mut().zip(ranges).for_each(|(block, range)| {
-            block.0.fill(0);
-            for position in &particles.position[range.clone()] {
-                block.0[local_index(cell_at(*position, cell_size))] = 1;
+    fn find_surface(&mut self) {
+        let sorted = &self.sorted;
+        self.occupied.blocks.resize(sorted.grid.len(), Block([0; BLOCK_CELLS]));
+        self.occupied.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
+            match sorted.cells(b) {
+                Some(cells) => cells.mark_occupied(&mut block.0),
+                None => block.0.fill(0),
             }
         });
-        self.surface.find(grid, &self.solid, cell_size);
+        self.surface.find(&sorted.grid, &self.solid);
     }
 
     fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {
@@ -196,7 +194,7 @@ impl WaterSolver {
         forces.apply(
             &self.sorted.grid,
             &self.occupied,
-            &self.open,
+            &self.solid.open,
             settings.cell_size,
             settings.dt,
             &mut self.wind,
@@ -208,7 +206,7 @@ impl WaterSolver {
         let region = Region {
             grid: &self.sorted.grid,
             phi: &self.surface.phi,
-            open: &self.open,
+            open: &self.solid.open,
             surface_pressure: None,
         };
         projection::assemble(region, &self.velocity, &self.solid, &mut self.matrix, &mut self.rhs);
@@ -217,8 +215,14 @@ impl WaterSolver {
         let mut report = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
         self.separation.reset(region.grid);
         for _ in 0..MOST_SEPARATIONS {
-            if !self.separation.update(region.grid, &self.solid, &self.open, pressure, rhs, matrix)
-            {
+            if !self.separation.update(
+                region.grid,
+                &self.solid,
+                &self.solid.open,
+                pressure,
+                rhs,
+                matrix,
+            ) {
                 break;
             }
             let again = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
@@ -227,7 +231,7 @@ impl WaterSolver {
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         if friction::is_needed(&self.solid) {
-            let room = &self.surface.open_volume;
+            let room = &self.solid.open_volume;
             let change = &mut self.weight.axes;
             friction::rub_along_walls(region, &self.solid, room, pressure, change, velocity);
             let region = Region { surface_pressure: None, ..region };
@@ -254,17 +258,11 @@ impl WaterSolver {
     }
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
-    fn extend(&mut self, cell_size: f32) {
-        let (grid, velocity) = (&self.sorted.grid, &mut self.velocity.axes);
-        self.extrapolator.extrapolate_each(grid, velocity, &mut self.valid, EXTENSION_LAYERS);
-        boundary::keep_out_of_solids(
-            &self.sorted.grid,
-            &self.solid,
-            cell_size,
-            &self.open,
-            &mut self.velocity,
-            &mut self.weight,
-        );
+    fn extend(&mut self) {
+        let grid = &self.sorted.grid;
+        let (velocity, valid) = (&mut self.velocity.axes, &mut self.valid);
+        self.extrapolator.extrapolate_each(grid, velocity, valid, EXTENSION_LAYERS);
+        boundary::keep_out_of_solids(grid, &self.solid, &mut self.velocity);
     }
 
     /// Turns `velocity` into the field that moves particles, with the displacement that keeps the
@@ -286,7 +284,7 @@ impl WaterSolver {
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
         self.solver.solve_again(&self.rhs, &mut self.potential, &criteria);
         let region =
-            Region { grid, phi: &self.surface.phi, open: &self.open, surface_pressure: None };
+            Region { grid, phi: &self.surface.phi, open: &self.solid.open, surface_pressure: None };
         volume::add_displacement(region, &self.potential, cell_size / dt, &mut self.velocity);
     }
 

@@ -7,7 +7,7 @@
 
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, local_cell};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo};
 use rayon::prelude::*;
 
@@ -25,19 +25,16 @@ pub struct LiquidSurface {
     pub fullness: Field<f32>,
     /// Signed distance to the surface at cell centres \[cells\], negative inside, clamped to ±1.
     pub phi: Field<f32>,
-    /// Share of each cell outside solids.
-    pub open_volume: Field<f32>,
 }
 
 impl LiquidSurface {
     /// Finds the surface from the particle count around each cell centre, which
-    /// [`LiquidSurface::fullness`] must hold. `cell_size` \[m\].
-    pub fn find(&mut self, grid: &BlockGrid, solid: &SolidField, cell_size: f32) {
-        self.measure_open_volume(grid, solid, cell_size);
+    /// [`LiquidSurface::fullness`] must hold.
+    pub fn find(&mut self, grid: &BlockGrid, solid: &SolidField) {
         self.divide_by_capacity(grid, solid);
         self.phi.blocks.resize(grid.len(), Block([1.0; BLOCK_CELLS]));
         let fullness = &self.fullness;
-        let room = &self.open_volume;
+        let room = &solid.open_volume;
         self.phi.blocks.par_iter_mut().enumerate().for_each(|(b, phi)| {
             let near_solid = touches_solid(grid, solid, b);
             if near_solid && fullness.blocks[b].0.contains(&UNKNOWN) {
@@ -49,34 +46,9 @@ impl LiquidSurface {
         });
     }
 
-    /// Share of each cell outside solids, from the distances at its corners.
-    fn measure_open_volume(&mut self, grid: &BlockGrid, solid: &SolidField, cell_size: f32) {
-        self.open_volume.blocks.resize(grid.len(), Block([1.0; BLOCK_CELLS]));
-        self.open_volume.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
-            block.0.fill(1.0);
-            if !solid.active[b] {
-                return;
-            }
-            let mut corners = [[[0.0f32; 10]; 10]; 10];
-            load_halo(grid, &solid.corner_distance, b, f32::MAX, &mut corners);
-            let first = grid.blocks()[b] * BLOCK_EDGE as i32;
-            for (i, value) in block.0.iter_mut().enumerate() {
-                let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
-                let mut sum = 0.0;
-                for k in 0..8 {
-                    let d = corners[x + (k >> 2)][y + ((k >> 1) & 1)][z + (k & 1)];
-                    sum += d.clamp(-cell_size, cell_size);
-                }
-                let share = (0.5 + sum / (8.0 * cell_size)).clamp(0.0, 1.0);
-                let cell = first + local_cell(i);
-                *value = share * solid.walls.open_volume(cell, cell_size);
-            }
-        });
-    }
-
     /// Turns counts into fullness.
     fn divide_by_capacity(&mut self, grid: &BlockGrid, solid: &SolidField) {
-        let room = &self.open_volume;
+        let room = &solid.open_volume;
         self.fullness.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
             if !touches_solid(grid, solid, b) {
                 block.0.iter_mut().for_each(|f| *f *= 1.0 / PER_CELL);

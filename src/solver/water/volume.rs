@@ -91,7 +91,7 @@ fn find_inner_error(
         load_halo(grid, &surface.phi, b, 1.0, &mut phi);
         let mut room = [[[1.0f32; 10]; 10]; 10];
         if touches_solid(grid, solid, b) {
-            load_halo(grid, &surface.open_volume, b, 1.0, &mut room);
+            load_halo(grid, &solid.open_volume, b, 1.0, &mut room);
         }
         for (i, error) in error.0.iter_mut().enumerate() {
             let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
