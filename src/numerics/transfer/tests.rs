@@ -1,9 +1,8 @@
 use super::*;
-use crate::numerics::bins::Sorted;
+use crate::numerics::bins::{CellStarts, Sorted};
 use crate::numerics::field::Field;
-use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, local_cell};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, cell_at, local_cell, local_index};
 use crate::numerics::random::uniform3;
-use crate::particles::{Particles, Sorter};
 use glam::{Mat3, Vec3, Vec3Swizzles};
 
 const CELL: f32 = 0.1;
@@ -26,11 +25,25 @@ impl Contact for Free {
 }
 
 /// Sorts positions on cells of the size that all tests use.
-fn sort(positions: Vec<Vec3>) -> (Sorted, Vec<Vec3>) {
-    let mut particles = Particles::default();
-    positions.iter().for_each(|x| particles.push(*x, Vec3::ZERO, 0, 0.0, 0));
-    let sorted = Sorter::default().sort(&mut particles, CELL);
-    (sorted, particles.position)
+fn sort(mut positions: Vec<Vec3>) -> (Sorted, Vec<Vec3>) {
+    let key = |x: &Vec3| {
+        let cell = cell_at(*x, CELL);
+        (block_of(cell).to_array(), local_index(cell))
+    };
+    positions.sort_by_key(key);
+    let grid = BlockGrid::from_blocks(positions.iter().map(|x| key(x).0.into())).dilated();
+    let (mut ranges, mut cells, mut end) = (Vec::new(), Vec::new(), 0);
+    for block in grid.blocks() {
+        let start = end;
+        end += positions[start..].iter().take_while(|x| key(x).0 == block.to_array()).count();
+        let own = &positions[start..end];
+        if !own.is_empty() {
+            let before = |cell| own.partition_point(|x| key(x).1 < cell) as u32;
+            cells.push(CellStarts(std::array::from_fn(before)));
+        }
+        ranges.push(start..end);
+    }
+    (Sorted::new(grid, ranges, cells), positions)
 }
 
 /// Sorted random particles in a box of `extent` [m] around the origin.
