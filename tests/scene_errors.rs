@@ -303,6 +303,18 @@ fn duplicate_name() {
 }
 
 #[test]
+fn narrow_band() {
+    let thin = SceneText::valid().with("material", "narrow_band", "2");
+    let help = ["3 or more", "0 to fill"];
+    assert_refused(&thin, "band_too_thin", "material[0].narrow_band", "narrow_band", &help);
+    let mut text = SceneText::valid().with("material", "narrow_band", "4").write(Format::Toml);
+    text.push_str("\n[[material]]\nname = \"oil\"\nkind = \"water\"\n");
+    let failed = parse(&text, Format::Toml, Path::new("shot")).unwrap_err();
+    assert_eq!(failed.errors[0].problem.code(), "band_of_several");
+    assert_eq!(failed.errors[0].at.key, "material[0].narrow_band");
+}
+
+#[test]
 fn no_material() {
     let text = SceneText::valid().without_section("material");
     for format in FORMATS {

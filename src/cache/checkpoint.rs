@@ -7,7 +7,7 @@ use super::CacheError;
 use super::atomic::AtomicFile;
 use super::columns::{self, ENTRY_BYTES};
 use super::layout::CHECKPOINTS;
-use crate::particles::Particles;
+use crate::particles::{DeepWater, Particles};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -70,6 +70,8 @@ pub struct Checkpoint {
     pub counters: Counters,
     /// All particles in order.
     pub particles: Particles,
+    /// The water without particles.
+    pub deep: DeepWater,
 }
 
 /// Path of the checkpoint of `frame`.
@@ -123,10 +125,11 @@ pub fn write(
     origin: &Origin,
     counters: &Counters,
     particles: &Particles,
+    deep: &DeepWater,
 ) -> Result<(), CacheError> {
     let path = path_of(cache, counters.frame);
     let mut file = AtomicFile::create(&path)?;
-    write_to(&mut file, origin, counters, particles)
+    write_to(&mut file, origin, counters, particles, deep)
         .map_err(|e| CacheError::io("write", &path, e))?;
     file.commit()?;
     let all = list(cache)?.into_iter();
@@ -139,13 +142,15 @@ fn write_to(
     origin: &Origin,
     counters: &Counters,
     particles: &Particles,
+    deep: &DeepWater,
 ) -> io::Result<()> {
     let preface = serde_json::to_vec(&Preface {
         origin: origin.clone(),
         sunk: counters.sunk.clone(),
         owed_bits: counters.owed.iter().map(|owed| owed.to_bits()).collect(),
     })?;
-    let columns = columns::of(particles);
+    let mut columns = columns::of(particles);
+    columns.extend(columns::of_deep(deep));
     let mut head = Vec::with_capacity(HEADER_BYTES);
     head.extend(MAGIC);
     head.extend(FORMAT.to_le_bytes());
@@ -252,8 +257,8 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
     let frame = half(12).cast_signed();
     let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
     let body = length - HEADER_BYTES as u64 - front;
-    let particles = read_columns(source, table, particles, body)?;
-    Ok(Checkpoint { origin, counters, particles })
+    let (particles, deep) = read_columns(source, table, particles, body)?;
+    Ok(Checkpoint { origin, counters, particles, deep })
 }
 
 fn read_columns(
@@ -261,7 +266,7 @@ fn read_columns(
     table: &[u8],
     count: u64,
     body: u64,
-) -> Result<Particles, Refusal> {
+) -> Result<(Particles, DeepWater), Refusal> {
     let entries: Vec<columns::Entry> =
         table.chunks_exact(ENTRY_BYTES).map(columns::Entry::from_bytes).collect();
     let total = entries.iter().try_fold(0u64, |sum, e| sum.checked_add(e.bytes));
@@ -269,8 +274,13 @@ fn read_columns(
         return damaged("its length is not the sum of its columns");
     }
     let mut particles = Particles::default();
+    let mut deep = columns::DeepColumns::default();
     for entry in &entries {
-        let Some(bytes) = columns::allocate(&mut particles, entry, count) else {
+        let bytes = match columns::allocate(&mut particles, entry, count) {
+            None => deep.allocate(entry),
+            bytes => bytes,
+        };
+        let Some(bytes) = bytes else {
             return damaged("it has a column of an unknown name or wrong length");
         };
         source.read_exact(bytes)?;
@@ -279,10 +289,9 @@ fn read_columns(
         }
         columns::to_native_order(bytes, entry);
     }
-    if columns::complete(&particles, count) {
-        Ok(particles)
-    } else {
-        damaged("columns are missing")
+    match deep.finish() {
+        Some(deep) if columns::complete(&particles, count) => Ok((particles, deep)),
+        _ => damaged("columns are missing"),
     }
 }
 
@@ -290,7 +299,10 @@ fn read_columns(
 mod tests {
     use super::super::atomic;
     use super::*;
-    use glam::{Mat3, Vec3};
+    use crate::numerics::field::{Block, Field};
+    use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+    use crate::numerics::transfer::FaceField;
+    use glam::{IVec3, Mat3, Vec3};
 
     fn sample(frame: i32, count: usize, affine: bool) -> Checkpoint {
         let number = |i: usize| (i as f32).sin();
@@ -307,7 +319,17 @@ mod tests {
         let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);
         let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
         let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
-        Checkpoint { origin, counters, particles }
+        let deep = if count.is_multiple_of(2) { DeepWater::default() } else { sample_deep() };
+        Checkpoint { origin, counters, particles, deep }
+    }
+
+    fn sample_deep() -> DeepWater {
+        let grid = BlockGrid::from_blocks([IVec3::new(-1, 0, 2), IVec3::new(0, 3, 2)]);
+        let axis = Field { blocks: vec![Block([0.25; BLOCK_CELLS]), Block([-3.0; BLOCK_CELLS])] };
+        let velocity = FaceField { axes: [axis.clone(), axis.clone(), axis] };
+        let (cells, closed) = (vec![[3; 8], [0; 8]], vec![[0; 8], [u64::MAX; 8]]);
+        let (volume, owed, absorbed, reseeded) = (1 << 40, -7, 9, 11);
+        DeepWater { grid, cells, closed, velocity, volume, owed, absorbed, reseeded }
     }
 
     fn matrix(i: usize) -> Mat3 {
@@ -316,7 +338,7 @@ mod tests {
 
     fn save(cache: &Path, c: &Checkpoint) {
         atomic::make_folder(&cache.join(CHECKPOINTS)).unwrap();
-        write(cache, &c.origin, &c.counters, &c.particles).unwrap();
+        write(cache, &c.origin, &c.counters, &c.particles, &c.deep).unwrap();
     }
 
     #[test]
@@ -350,7 +372,7 @@ mod tests {
     fn any_altered_byte_and_any_truncation_is_noticed() {
         let mut file = Vec::new();
         let c = sample(5, 3, true);
-        write_to(&mut file, &c.origin, &c.counters, &c.particles).unwrap();
+        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep).unwrap();
         let length = file.len() as u64;
         assert!(read_from(&file[..], length).is_ok_and(|read| read == c));
         for at in 0..file.len() {
@@ -375,7 +397,7 @@ mod tests {
     fn a_later_format_is_told_as_such() {
         let mut file = Vec::new();
         let c = sample(5, 3, false);
-        write_to(&mut file, &c.origin, &c.counters, &c.particles).unwrap();
+        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep).unwrap();
         file[8] = 3;
         assert!(matches!(read_from(&file[..], file.len() as u64), Err(Refusal::Newer(3))));
     }

@@ -1,8 +1,11 @@
-//! Columns of the particle set as little-endian bytes, for checkpoints.
+//! Columns of the particle set and of the deep water as little-endian bytes, for checkpoints.
 
-use crate::particles::Particles;
+use crate::numerics::field::Block;
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+use crate::numerics::mask::BlockMask;
+use crate::particles::{DeepWater, Particles};
 use bytemuck::Pod;
-use glam::{Mat3, Vec3};
+use glam::{IVec3, Mat3, Vec3};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -92,6 +95,102 @@ const ID: [u8; 12] = *b"id\0\0\0\0\0\0\0\0\0\0";
 const BIRTH: [u8; 12] = *b"birth\0\0\0\0\0\0\0";
 const MATERIAL: [u8; 12] = *b"material\0\0\0\0";
 const AFFINE: [u8; 12] = *b"affine\0\0\0\0\0\0";
+
+impl Element for IVec3 {
+    const LAYOUT: u32 = layout(false, 4, 3);
+}
+impl Element for BlockMask {
+    const LAYOUT: u32 = layout(false, 8, 8);
+}
+impl Element for [f32; BLOCK_CELLS] {
+    const LAYOUT: u32 = layout(true, 4, BLOCK_CELLS as u32);
+}
+
+const DEEP_BLOCKS: [u8; 12] = *b"deep.blocks\0";
+const DEEP_CELLS: [u8; 12] = *b"deep.cells\0\0";
+const DEEP_CLOSED: [u8; 12] = *b"deep.closed\0";
+const DEEP_VELOCITY: [[u8; 12]; 3] =
+    [*b"deep.u\0\0\0\0\0\0", *b"deep.v\0\0\0\0\0\0", *b"deep.w\0\0\0\0\0\0"];
+const DEEP_BOOKS: [u8; 12] = *b"deep.books\0\0";
+
+/// The columns of deep water on their way from a file.
+#[derive(Default)]
+pub struct DeepColumns {
+    blocks: Vec<IVec3>,
+    cells: Vec<BlockMask>,
+    closed: Vec<BlockMask>,
+    velocity: [Vec<[f32; BLOCK_CELLS]>; 3],
+    books: Vec<u64>,
+}
+
+/// All columns of deep water; none if there never was any.
+pub fn of_deep(deep: &DeepWater) -> Vec<Column<'_>> {
+    // Taken apart so that a new field cannot be forgotten here.
+    let DeepWater { grid, cells, closed, velocity, volume, owed, absorbed, reseeded } = deep;
+    let books = [*volume, owed.cast_unsigned(), *absorbed, *reseeded];
+    if grid.is_empty() && books == [0; 4] {
+        return Vec::new();
+    }
+    let mut columns = vec![
+        column(DEEP_BLOCKS, grid.blocks()),
+        column(DEEP_CELLS, cells),
+        column(DEEP_CLOSED, closed),
+        owned_column(DEEP_BOOKS, &books),
+    ];
+    for (name, axis) in DEEP_VELOCITY.into_iter().zip(&velocity.axes) {
+        let values: Vec<[f32; BLOCK_CELLS]> = axis.blocks.iter().map(|block| block.0).collect();
+        columns.push(owned_column(name, &values));
+    }
+    columns
+}
+
+/// As [`column`], with a copy of the values.
+fn owned_column<T: Element>(name: [u8; 12], values: &[T]) -> Column<'static> {
+    let Column { entry, bytes } = column(name, values);
+    Column { entry, bytes: Cow::Owned(bytes.into_owned()) }
+}
+
+impl DeepColumns {
+    /// As [`allocate`], for a column of deep water.
+    pub fn allocate(&mut self, entry: &Entry) -> Option<&mut [u8]> {
+        match entry.name {
+            DEEP_BLOCKS => any_room(&mut self.blocks, entry),
+            DEEP_CELLS => any_room(&mut self.cells, entry),
+            DEEP_CLOSED => any_room(&mut self.closed, entry),
+            DEEP_BOOKS => any_room(&mut self.books, entry),
+            name => {
+                let axis = DEEP_VELOCITY.iter().position(|v| *v == name)?;
+                any_room(&mut self.velocity[axis], entry)
+            }
+        }
+    }
+
+    /// The deep water, or `None` if columns are missing or do not fit together.
+    pub fn finish(self) -> Option<DeepWater> {
+        let Self { blocks, cells, closed, velocity, books } = self;
+        let grid = BlockGrid::from_blocks(blocks.iter().copied());
+        let lengths = velocity.each_ref().map(Vec::len);
+        let fits = grid.blocks() == blocks
+            && [cells.len(), closed.len()] == [blocks.len(); 2]
+            && lengths == [blocks.len(); 3];
+        let [volume, owed, absorbed, reseeded] = match books[..] {
+            [] if blocks.is_empty() => [0; 4],
+            [a, b, c, d] => [a, b, c, d],
+            _ => return None,
+        };
+        let mut deep =
+            DeepWater { grid, cells, closed, volume, absorbed, reseeded, ..Default::default() };
+        deep.owed = owed.cast_signed();
+        for (axis, values) in deep.velocity.axes.iter_mut().zip(velocity) {
+            axis.blocks = values.into_iter().map(Block).collect();
+        }
+        fits.then_some(deep)
+    }
+}
+
+fn any_room<'a, T: Element>(values: &'a mut Vec<T>, entry: &Entry) -> Option<&'a mut [u8]> {
+    room(values, entry, entry.bytes / size_of::<T>() as u64)
+}
 
 /// All columns of the set, but for an empty `affine`.
 pub fn of(particles: &Particles) -> Vec<Column<'_>> {

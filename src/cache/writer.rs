@@ -7,7 +7,7 @@ use super::checkpoint::{self, Counters, Origin};
 use super::layout::Product;
 use super::manifest::{FileEntry, FrameEntry, ManifestFile};
 use super::stats::StatsLog;
-use crate::particles::Particles;
+use crate::particles::{DeepWater, Particles};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -21,6 +21,8 @@ pub struct Frame {
     pub time: f64,
     /// All particles, in the order of the simulation.
     pub particles: Particles,
+    /// The water without particles.
+    pub deep: DeepWater,
     /// Figures for `stats.jsonl`; the writer adds its own.
     pub figures: Map<String, Value>,
 }
@@ -146,7 +148,8 @@ impl<E: Encode> FrameWriter<E> {
     }
 
     fn write_checkpoint(&self, frame: &Frame) -> Result<(), CacheError> {
-        checkpoint::write(&self.plan.cache, &self.plan.origin, &frame.counters, &frame.particles)
+        let Frame { counters, particles, deep, .. } = frame;
+        checkpoint::write(&self.plan.cache, &self.plan.origin, counters, particles, deep)
     }
 }
 

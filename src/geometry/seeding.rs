@@ -73,6 +73,21 @@ impl Emitters {
         solids: &Solids,
         out: &mut Vec<Seed>,
     ) -> Result<SeedReport, GeometryError> {
+        self.visit_seeds(e, step, solids, |seeds| out.extend_from_slice(seeds))
+    }
+
+    /// As [`Emitters::seeds`], but hands the seeds to `take` in parts, in the same order: regions
+    /// may be looked through that have far more seeds than memory has room for.
+    ///
+    /// # Errors
+    /// As [`Emitters::seeds`].
+    pub fn visit_seeds(
+        &self,
+        e: usize,
+        step: u64,
+        solids: &Solids,
+        mut take: impl FnMut(&[Seed]),
+    ) -> Result<SeedReport, GeometryError> {
         let source = &self.sources[e];
         let Some((first, last)) = self.block_range(source)? else {
             return Ok(SeedReport::default());
@@ -93,7 +108,7 @@ impl Emitters {
             let parts: Vec<(Vec<Seed>, SeedReport)> =
                 batch.par_iter().map(|block| seeding.fill_block(*block)).collect();
             for (seeds, counts) in parts {
-                out.extend_from_slice(&seeds);
+                take(&seeds);
                 report.add(&counts);
             }
         }
@@ -103,7 +118,7 @@ impl Emitters {
             let subcell = cell_at(point, 0.5 * self.cell_size);
             let mut near = solids.near(block_of(cell_at(point, self.cell_size)));
             seeding.admit(point, subcell, &mut near, &mut seeds, &mut report);
-            out.append(&mut seeds);
+            take(&seeds);
         }
         Ok(report)
     }

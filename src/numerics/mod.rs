@@ -5,6 +5,7 @@ pub mod field;
 pub mod grid;
 pub mod halo;
 pub mod level_set;
+pub mod mask;
 pub mod poisson;
 pub mod random;
 pub mod sweeping;

@@ -1,8 +1,10 @@
 //! The particle set: a structure of arrays.
 
+mod deep;
 mod sort;
 
 pub use crate::numerics::bins::Sorted;
+pub use deep::DeepWater;
 pub use sort::Sorter;
 
 use glam::{Mat3, Vec3};

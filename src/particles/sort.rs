@@ -59,6 +59,16 @@ impl Sorter {
     /// Positions must be finite and within ±2²⁸ cells of the origin; the set must hold fewer than
     /// 2³² particles.
     pub fn sort(&mut self, particles: &mut Particles, cell_size: f32) -> Sorted {
+        self.sort_beside(particles, &[], cell_size)
+    }
+
+    /// As [`Sorter::sort`], on a grid that also surrounds `blocks`.
+    pub fn sort_beside(
+        &mut self,
+        particles: &mut Particles,
+        blocks: &[IVec3],
+        cell_size: f32,
+    ) -> Sorted {
         let positions = &particles.position;
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), ChunkRuns::default);
         self.chunks
@@ -68,8 +78,8 @@ impl Sorter {
                 runs.group(positions, cell_size, scratch)
             });
 
-        let occupied =
-            BlockGrid::from_blocks(self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0)));
+        let held = self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0));
+        let occupied = BlockGrid::from_blocks(blocks.iter().copied().chain(held));
         let grid = occupied.dilated();
         let (ranges, cells) = self.order_by_block(&grid, particles.len());
         self.apply_order(particles);

@@ -156,7 +156,8 @@ impl Line<'_> {
             owed: state.owed.clone(),
         };
         let figures = figures(&report, seconds);
-        let frame = Frame { counters, time: simulation.time(), particles, figures };
+        let deep = state.deep.clone();
+        let frame = Frame { counters, time: simulation.time(), particles, deep, figures };
         self.frames.send(frame).ok()
     }
 }

@@ -44,9 +44,19 @@ impl Start {
     /// The state to go on from.
     pub(super) fn into_state(self) -> Option<SimulationState> {
         let Self::After(checkpoint) = self else { return None };
-        let Counters { frame, step, next_id, emitted, removed, sunk, owed } = checkpoint.counters;
-        let particles = checkpoint.particles;
-        Some(SimulationState { frame, step, next_id, emitted, removed, sunk, owed, particles })
+        let Checkpoint { counters, particles, deep, .. } = *checkpoint;
+        let Counters { frame, step, next_id, emitted, removed, sunk, owed } = counters;
+        Some(SimulationState {
+            frame,
+            step,
+            next_id,
+            emitted,
+            removed,
+            sunk,
+            owed,
+            particles,
+            deep,
+        })
     }
 }
 

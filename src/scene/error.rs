@@ -203,6 +203,15 @@ pub enum SceneProblem {
     /// No material at all.
     #[error("the scene has no material")]
     NoMaterial,
+    /// A band in which the surface would not fit.
+    #[error("a narrow band needs at least {least} cells")]
+    BandTooThin {
+        /// Fewest cells.
+        least: u32,
+    },
+    /// A narrow band in a scene of several materials.
+    #[error("a narrow band cannot tell materials apart below the surface")]
+    BandOfSeveral,
     /// An emitter of something that is not in the scene.
     #[error("there is no material \"{name}\"")]
     UnknownMaterial {
@@ -295,6 +304,8 @@ impl SceneProblem {
             Self::BadName { .. } => "bad_name",
             Self::DuplicateName { .. } => "duplicate_name",
             Self::NoMaterial => "no_material",
+            Self::BandTooThin { .. } => "band_too_thin",
+            Self::BandOfSeveral => "band_of_several",
             Self::UnknownMaterial { .. } => "unknown_material",
             Self::GeometryMissing { .. } => "geometry_missing",
             Self::ForeignPath { .. } => "foreign_path",
@@ -360,6 +371,12 @@ impl SceneProblem {
             Self::DuplicateName { .. } => "give each its own name".into(),
             Self::NoMaterial => {
                 "add one, for example [[material]] with name = \"water\" and kind = \"water\"".into()
+            }
+            Self::BandTooThin { least } => {
+                format!("set it to {least} or more, or to 0 to fill all water with particles")
+            }
+            Self::BandOfSeveral => {
+                "set it to 0, or let all emitters share one material".into()
             }
             Self::UnknownMaterial { name, known } => {
                 let names: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -84,6 +84,7 @@ pub(super) struct RawMaterial {
     pub density: f64,
     pub update: UpdateScheme,
     pub flip_ratio: f64,
+    pub narrow_band: u32,
 }
 
 /// Word for a [`MaterialKind`].
@@ -298,6 +299,7 @@ impl From<&Material> for RawMaterial {
             density: widen(water.density),
             update: water.update,
             flip_ratio: widen(water.flip_ratio),
+            narrow_band: water.narrow_band,
         }
     }
 }

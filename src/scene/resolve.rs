@@ -17,6 +17,9 @@ use super::warning::{SceneRemark, SceneWarning};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
 
+/// Thinnest narrow band [cells]: particles reach the faces two cells away.
+const THINNEST_BAND: u32 = 3;
+
 /// The scene with remarks on it, or all that is wrong with it.
 pub(super) fn resolve(
     raw: &RawScene,
@@ -144,6 +147,14 @@ impl Resolver<'_> {
             self.report("material", SceneProblem::NoMaterial);
         }
         self.refuse_duplicates("material", raw.iter().map(|m| m.name.as_str()));
+        for (index, material) in raw.iter().enumerate().filter(|(_, m)| m.narrow_band > 0) {
+            let key = format!("material[{index}].narrow_band");
+            if material.narrow_band < THINNEST_BAND {
+                self.report(&key, SceneProblem::BandTooThin { least: THINNEST_BAND });
+            } else if raw.len() > 1 {
+                self.report(&key, SceneProblem::BandOfSeveral);
+            }
+        }
         raw.iter()
             .map(|raw| Material {
                 name: raw.name.clone(),
@@ -152,6 +163,7 @@ impl Resolver<'_> {
                         density: raw.density as f32,
                         update: raw.update,
                         flip_ratio: raw.flip_ratio as f32,
+                        narrow_band: raw.narrow_band,
                     }),
                 },
             })

@@ -3,10 +3,10 @@
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
 use super::sinks::Sinks;
-use super::water::{StepOutcome, StepSettings, WaterSolver};
+use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
-use crate::particles::Particles;
+use crate::particles::{DeepWater, Particles};
 use crate::scene::{MaterialKind, Scene, UpdateScheme};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -40,6 +40,8 @@ pub struct SimulationState {
     pub owed: Vec<f64>,
     /// All particles, in order.
     pub particles: Particles,
+    /// The water without particles; empty unless the scene asks for a narrow band.
+    pub deep: DeepWater,
 }
 
 /// A running simulation.
@@ -98,7 +100,7 @@ impl Simulation {
             emission,
             forces: Forces::new(scene),
             sinks,
-            water: WaterSolver::default(),
+            water: WaterSolver::new(narrow_band(scene)),
             keep,
             warnings,
         })
@@ -131,6 +133,8 @@ impl Simulation {
             let fills = report.substeps == 0 && self.state.frame != self.scene.first_frame;
             self.emit(Moment { time: start + done, dt, fills })?;
             seconds.emit += clock.elapsed().as_secs_f64();
+            let boxes = self.emission.flow_boxes().chain(self.sinks.boxes(start + done));
+            self.water.band_mut().keep_particles_in(boxes);
             let (step, taken) = self.step(start + done, dt, &mut seconds)?;
             dt = taken;
             done += dt;
@@ -209,6 +213,7 @@ impl Simulation {
         let speeds = Speeds::of(&self.state.particles.velocity);
         let fast =
             speeds.most.max(self.solids.max_speed()).max(speeds.all * limits.cfl / LONGEST_WAY);
+        let fast = fast.max(self.state.deep.max_speed());
         let rest = length - done;
         let start = f64::from(self.state.frame) + done / length;
         let (acceleration, burst) = self.forces.bounds(start, start + rest / length);
@@ -241,16 +246,17 @@ impl Simulation {
                 gravity: self.scene.gravity,
                 keep: self.keep,
             };
-            if self.state.particles.is_empty() {
+            if self.state.particles.is_empty() && self.state.deep.is_empty() {
                 self.end_step(time, dt, seconds)?;
                 return Ok((Step { pressure_converged: true, ..Step::default() }, dt));
             }
-            let particles = &mut self.state.particles;
+            let SimulationState { particles, deep, .. } = &mut self.state;
             let forces = self.forces.set_step(time, dt);
-            match self.water.step(particles, &self.solids, forces, settings, seconds) {
+            match self.water.step(particles, deep, &self.solids, forces, settings, seconds) {
                 StepOutcome::TooLong { .. } => dt *= 0.5,
                 StepOutcome::Done { max_speed, blocks, pressure } => {
                     self.end_step(time, dt, seconds)?;
+                    self.resample(time + dt);
                     let step = Step {
                         max_speed,
                         blocks,
@@ -285,6 +291,18 @@ impl Simulation {
         sinks.remove(&mut state.particles, (time + dt, dt), &mut state.sunk)?;
         seconds.emit += clock.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// Moves water between the particles and the deep at `time` [s].
+    fn resample(&mut self, time: f64) {
+        let settings = Resampling {
+            seed: self.scene.seed,
+            step: self.state.step,
+            time: time as f32,
+            material: 0,
+        };
+        let SimulationState { particles, deep, next_id, .. } = &mut self.state;
+        self.water.resample(particles, deep, next_id, settings);
     }
 
     /// Every particle must lie where cells can be numbered.
@@ -409,6 +427,14 @@ struct Step {
     pressure_iterations: u32,
     pressure_residual: f32,
     pressure_converged: bool,
+}
+
+/// Thickness of the band below the surface that holds particles [cells]; 0 without one.
+fn narrow_band(scene: &Scene) -> u32 {
+    let bands = scene.materials.iter().map(|m| match &m.kind {
+        MaterialKind::Water(water) => water.narrow_band,
+    });
+    bands.max().unwrap_or(0)
 }
 
 /// Share of its velocity that a particle keeps, and whether it carries an affine matrix.

@@ -44,6 +44,14 @@ impl Sinks {
         Ok((sinks, warnings.iter().map(Warning::from).collect()))
     }
 
+    /// Boxes \[m\] around the sinks that are active at `time` \[s\], where they were last.
+    pub fn boxes(&self, time: f64) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        let frame = time * self.fps;
+        let active = move |(first, last): &(f64, f64)| *first <= frame && frame < *last;
+        let both = self.shapes.iter().zip(&self.frames);
+        both.filter(move |(_, frames)| active(frames)).map(|(shape, _)| shape.bounds())
+    }
+
     /// Removes what is in a sink at the end of a step of `dt` \[s\] that ended at `time` \[s\], or came
     /// through one in it, and adds to `taken` how many particles each took. One that is in several
     /// goes to the first.

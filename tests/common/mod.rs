@@ -24,6 +24,7 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
                 density: 1000.0,
                 update: UpdateScheme::Flip,
                 flip_ratio: 0.97,
+                narrow_band: 0,
             }),
         }],
         emitters: Vec::new(),

@@ -1,6 +1,6 @@
 //! `[[material]]`: what is simulated.
 
-use super::{Choice, Default, Kind, Parameter, Section, Unit, float};
+use super::{Choice, Default, Kind, Parameter, Section, Unit, float, integer};
 
 pub(super) const SECTION: Section = Section {
     key: "material",
@@ -51,6 +51,15 @@ pub(super) const SECTION: Section = Section {
             default: Default::Float(0.97),
             doc: "Share of FLIP in the blend, from 0 (PIC, viscous) to 1 (FLIP, no damping). \
                   Without effect under `update = \"apic\"`.",
+        },
+        Parameter {
+            key: "narrow_band",
+            kind: integer(0, 64),
+            unit: Unit::Cells,
+            default: Default::Integer(0),
+            doc: "Keep particles only within this many cells of the surface, 3 or more, and whole \
+                  cells of water below: large and deep bodies of water then take a fraction of the \
+                  memory and time. 0 fills all water with particles.",
         },
     ],
     rules: &[],

@@ -12,6 +12,7 @@
 //!   that the flow has just vacated, whether the flow is slow or crosses its whole shape in a step.
 
 mod births;
+mod deep;
 
 use super::forces::Active;
 use super::{SimulationError, SimulationState, Warning};
@@ -131,6 +132,11 @@ impl Emission {
         Ok(warnings)
     }
 
+    /// Boxes \[m\] around the flows of the present step.
+    pub fn flow_boxes(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        self.flowing.iter().map(|e| self.emitters.bounds(*e))
+    }
+
     /// Ends a step of `dt` \[s\] that began at `time` \[s\]: what was inside flows has moved with them,
     /// and what has entered them is born. Solids must be posed at the step's end.
     ///
@@ -163,8 +169,8 @@ impl Emission {
         time: f64,
     ) -> Result<Option<Warning>, SimulationError> {
         let subcell_size = 0.5 * scene.domain.cell_size;
-        self.seeds.clear();
-        let report = self.emitters.seeds(e, 0, solids, &mut self.seeds)?;
+        let (report, deep) =
+            deep::find_seeds(scene, &self.emitters, e, solids, state, &mut self.seeds)?;
         let held = inside(&self.emitters, e, &state.particles);
         let Particles { position, velocity, .. } = &mut state.particles;
         let mut taken = FxHashSet::default();
@@ -173,7 +179,7 @@ impl Emission {
             taken.insert((position[i] / subcell_size).floor().as_ivec3());
         }
         let capacity = capacity(self.emitters.volume(e), &report, subcell_size);
-        let room = capacity.saturating_sub(held.len());
+        let room = capacity.saturating_sub(held.len() + deep);
         for seed in vacant(&self.seeds, &taken, room) {
             let Seed { position, velocity, .. } = self.seeds[seed];
             add(state, Birth { position, velocity }, time, scene.emitters[e].material);

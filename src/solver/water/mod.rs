@@ -1,6 +1,7 @@
 //! FLIP water [ZB05 §4]: Y. Zhu and R. Bridson, *Animating sand as a fluid*, ACM Transactions on
 //! Graphics 24(3), 2005, doi:10.1145/1073204.1073298.
 
+mod band;
 mod boundary;
 mod contact;
 mod friction;
@@ -10,4 +11,5 @@ mod step;
 mod surface;
 mod volume;
 
+pub use band::{NarrowBand, Resampled, Resampling, Reservoir};
 pub use step::{StepOutcome, StepSettings, WaterSolver};

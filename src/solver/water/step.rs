@@ -1,5 +1,6 @@
 //! One substep of water.
 
+use super::band::{NarrowBand, Resampled, Resampling};
 use super::projection::{self, Region};
 use super::separation::Separation;
 use super::surface::LiquidSurface;
@@ -10,7 +11,7 @@ use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
 use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{Advection, FaceField, FromParticles, OnGrid, ToGrid, ToParticles};
-use crate::particles::{Particles, Sorted, Sorter};
+use crate::particles::{DeepWater, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
 use crate::solver::forces::{Active, WindField};
 use glam::Vec3;
@@ -69,6 +70,7 @@ pub struct WaterSolver {
     separation: Separation,
     extrapolator: Extrapolator,
     wind: WindField,
+    band: NarrowBand,
     taken: Option<StepSettings>,
 }
 
@@ -86,21 +88,34 @@ pub struct StepSettings {
 }
 
 impl WaterSolver {
+    /// A solver that keeps particles within `narrow_band` cells of the surface, or everywhere if
+    /// that is 0.
+    pub fn new(narrow_band: u32) -> Self {
+        Self { band: NarrowBand::new(narrow_band), ..Self::default() }
+    }
+
+    /// The narrow band of particles.
+    pub fn band_mut(&mut self) -> &mut NarrowBand {
+        &mut self.band
+    }
+
     /// One substep [ZB05 §4.2]. The solids must be posed at the end of the step.
     pub fn step(
         &mut self,
         particles: &mut Particles,
+        deep: &DeepWater,
         solids: &Solids,
         forces: &Active,
         settings: StepSettings,
         seconds: &mut PassSeconds,
     ) -> StepOutcome {
         let mut clock = Clock::start();
-        self.sort(particles, settings.cell_size);
+        self.sort(particles, deep, settings.cell_size);
         clock.lap(&mut seconds.sort);
         self.rasterize_solids(solids);
         clock.lap(&mut seconds.solids);
-        self.transfer_to_grid(particles, settings.cell_size);
+        self.band.survey(&self.sorted, &particles.position, &self.solid, deep, settings.cell_size);
+        self.transfer_to_grid(particles, deep, settings.cell_size);
         self.find_surface();
         self.add_gravity(settings.gravity * settings.dt);
         self.add_forces(forces, settings);
@@ -114,6 +129,7 @@ impl WaterSolver {
             return StepOutcome::TooLong { max_speed };
         }
         self.extend();
+        self.band.advect(&self.sorted.grid, &self.velocity, settings.dt);
         clock.lap(&mut seconds.extend);
         self.keep_volume(settings);
         clock.lap(&mut seconds.volume);
@@ -140,8 +156,23 @@ impl WaterSolver {
         })
     }
 
-    fn sort(&mut self, particles: &mut Particles, cell_size: f32) {
-        self.sorted = self.sorter.sort(particles, cell_size);
+    /// After the particles of a step have moved, and some may have left: moves water between the
+    /// particles and the deep.
+    pub fn resample(
+        &mut self,
+        particles: &mut Particles,
+        deep: &mut DeepWater,
+        next_id: &mut u64,
+        settings: Resampling,
+    ) -> Resampled {
+        if !self.band.is_on() {
+            return Resampled::default();
+        }
+        self.band.resample(&self.sorted.grid, &self.solid, particles, deep, next_id, settings)
+    }
+
+    fn sort(&mut self, particles: &mut Particles, deep: &DeepWater, cell_size: f32) {
+        self.sorted = self.sorter.sort_beside(particles, &deep.filled_blocks(), cell_size);
     }
 
     fn rasterize_solids(&mut self, solids: &Solids) {
@@ -159,9 +190,10 @@ impl WaterSolver {
             }
         });
         self.surface.find(&sorted.grid, &self.solid);
+        self.band.mark(&sorted.grid, &mut self.occupied, &mut self.surface);
     }
 
-    fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {
+    fn transfer_to_grid(&mut self, particles: &Particles, deep: &DeepWater, cell_size: f32) {
         let Particles { position, velocity, affine, .. } = particles;
         self.to_grid.accumulate(
             &self.sorted,
@@ -173,6 +205,9 @@ impl WaterSolver {
                 count: &mut self.surface.fullness,
             },
         );
+        let grid = &self.sorted.grid;
+        self.band.blend(grid, deep, &mut self.velocity, &mut self.weight);
+        self.band.add_count(grid, &mut self.surface.fullness);
         for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
             before.blocks.resize(velocity.blocks.len(), Block([0.0; BLOCK_CELLS]));
             before.blocks.par_iter_mut().zip(&velocity.blocks).for_each(|(b, v)| *b = *v);
