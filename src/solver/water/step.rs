@@ -1,6 +1,7 @@
 //! One substep of water.
 
 use super::band::{NarrowBand, Resampled, Resampling};
+use super::boundary::Pressing;
 use super::projection::{self, Region};
 use super::separation::Separation;
 use super::surface::LiquidSurface;
@@ -297,7 +298,9 @@ impl WaterSolver {
         let grid = &self.sorted.grid;
         let (velocity, valid) = (&mut self.velocity.axes, &mut self.valid);
         self.extrapolator.extrapolate_each(grid, velocity, valid, EXTENSION_LAYERS);
-        boundary::keep_out_of_solids(grid, &self.solid, &mut self.velocity);
+        let pressing =
+            Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.occupied };
+        boundary::keep_out_of_solids(grid, &self.solid, pressing, &mut self.velocity);
     }
 
     /// Turns `velocity` into the field that moves particles, with the displacement that keeps the
