@@ -3,10 +3,13 @@
 mod common;
 
 use common::{cuboid, fill, water};
+use foreshore::numerics::random::uniform3;
+use foreshore::particles::Particles;
 use foreshore::scene::{
     Boundary, Collider, EmitterMode, GeometrySource, MaterialKind, Scene, Shape,
 };
 use foreshore::solver::{FrameReport, Silent, Simulation};
+use foreshore::surface::{SurfaceOptions, reconstruct_with_deep};
 use foreshore_alembic::{
     ArchiveWriter, MeshFrame, PolyMeshLayout, PolyMeshWriter, TimeSampling, Topology,
 };
@@ -229,6 +232,31 @@ fn a_box_dragged_through_the_deep_leaves_no_hole() {
     assert!(deep.holds(behind, CELL) && !deep.holds(inside, CELL));
     let difference = |wall: usize| (heights(&all)[wall] - heights(&band)[wall]).abs();
     assert!(difference(0) < CELL && difference(1) < CELL, "{} {}", difference(0), difference(1));
+}
+
+/// The level set of the tank is the same with and without a band: no surface at the band's inner
+/// edge, and the usual one at the walls.
+#[test]
+fn the_level_set_has_no_inner_surface() {
+    let options = SurfaceOptions::new(0.5 * CELL, 0.5 * CELL);
+    let wrap = |layers: u32| {
+        let (simulation, _) = run(&with_band(&sloshing(), layers), 6);
+        let Particles { position, velocity, .. } = simulation.particles();
+        let deep = &simulation.state().deep;
+        reconstruct_with_deep(position, velocity, deep, CELL, &options).unwrap().level_set
+    };
+    let (all, band) = (wrap(0), wrap(4));
+    let mut compared = 0;
+    for n in 0..40_000u64 {
+        let [a, b, c] = uniform3(1, n, 0, 0);
+        let x = Vec3::new(1.2 * a - 0.1, 1.4 * b - 0.1, 0.7 * c - 0.1);
+        let (expected, found) = (all.sample(x), band.sample(x));
+        if expected.abs() > CELL {
+            assert_eq!(expected < 0.0, found < 0.0, "{x}: {found} m instead of {expected} m");
+            compared += 1;
+        }
+    }
+    assert!(compared > 20_000, "{compared}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use foreshore::cache::inspect::{Contents, inspect};
 use foreshore::cache::manifest::Depth;
 use foreshore::cache::particles::{ParticleInfo, write as write_particles};
 use foreshore::cache::surface::{SurfaceInfo, write as write_surface};
-use foreshore::particles::Particles;
+use foreshore::particles::{DeepWater, Particles};
 use foreshore::surface::{BAND_VOXELS, SurfaceOptions, reconstruct};
 use foreshore_alembic::{Archive, PointsReader};
 use foreshore_vdb::Reader;
@@ -41,7 +41,9 @@ fn surface_file(folder: &Path, particles: &Particles, half: bool) -> PathBuf {
     let info = SurfaceInfo { frame: 7, time: 7.0 / 24.0, fps: 24.0, half };
     let mut file = AtomicFile::create(&path).unwrap();
     let options = SurfaceOptions::new(0.05, 0.05);
-    write_surface(&mut file, &particles.position, &particles.velocity, &options, &info).unwrap();
+    let Particles { position, velocity, .. } = particles;
+    let deep = (&DeepWater::default(), 0.1);
+    write_surface(&mut file, position, velocity, deep, &options, &info).unwrap();
     file.commit().unwrap();
     path
 }

@@ -49,7 +49,8 @@ impl Encode for ProductEncoder {
                     fps: self.fps,
                     half: self.half,
                 };
-                surface::write(file, &set.position, &set.velocity, &self.surface, &info)
+                let deep = (&frame.deep, 2.0 * self.spacing);
+                surface::write(file, &set.position, &set.velocity, deep, &self.surface, &info)
             }
         }
     }

@@ -4,7 +4,9 @@ use super::CacheError;
 use super::atomic::AtomicFile;
 use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE};
-use crate::surface::{BAND_VOXELS, Surface, SurfaceError, SurfaceOptions, reconstruct};
+use crate::numerics::mask::holds;
+use crate::particles::DeepWater;
+use crate::surface::{BAND_VOXELS, Surface, SurfaceError, SurfaceOptions, reconstruct_with_deep};
 use foreshore_vdb::{
     GridClass, GridView, Interior, LeafMask, LeafValues, MetaValue, Metadata, Transform,
     WriteError, Writer, active_mask,
@@ -16,6 +18,8 @@ use rayon::prelude::*;
 pub const SURFACE_GRID: &str = "surface";
 /// Name of the velocities in a file.
 pub const VELOCITY_GRID: &str = "velocity";
+/// Name of the cells that are full of water without particles, 1 in each; only with a narrow band.
+pub const DEEP_GRID: &str = "deep";
 /// Shown by hosts as the file's origin.
 const CREATOR: &str = concat!("Foreshore ", env!("CARGO_PKG_VERSION"));
 
@@ -52,12 +56,19 @@ pub fn write(
     file: &mut AtomicFile,
     positions: &[Vec3],
     velocities: &[Vec3],
+    (deep, cell_size): (&DeepWater, f32),
     options: &SurfaceOptions,
     info: &SurfaceInfo,
 ) -> Result<(), CacheError> {
-    let surface = reconstruct(positions, velocities, options).map_err(|e| encode(file, &e))?;
+    let surface = reconstruct_with_deep(positions, velocities, deep, cell_size, options)
+        .map_err(|e| encode(file, &e))?;
     let voxel = options.voxel_size;
-    let written = encode_surface(&surface, voxel, BAND_VOXELS * voxel, info);
+    let mut written = encode_surface(&surface, voxel, BAND_VOXELS * voxel, info);
+    if let Ok(writer) = &mut written
+        && !deep.is_empty()
+    {
+        add_deep(writer, deep, cell_size, info).map_err(|e| refused(file, e))?;
+    }
     written.and_then(|writer| writer.write_to(&mut *file)).map_err(|e| refused(file, e))?;
     Ok(())
 }
@@ -98,6 +109,32 @@ fn encode_surface(
         .meta("vector_type", "contravariant relative");
     writer.add(&view)?;
     Ok(writer)
+}
+
+/// Adds the deep cells as a grid of their own, so that the surface can be made again from the cache.
+fn add_deep(
+    writer: &mut Writer,
+    deep: &DeepWater,
+    cell_size: f32,
+    info: &SurfaceInfo,
+) -> Result<(), WriteError> {
+    let filled = |b: &usize| deep.cells[*b].iter().any(|word| *word != 0);
+    let kept: Vec<usize> = (0..deep.cells.len()).filter(filled).collect();
+    let origins: Vec<[i32; 3]> =
+        kept.iter().map(|b| lowest_voxel(&deep.grid.blocks()[*b])).collect();
+    let values = |b: &usize| -> Block<f32> {
+        Block(std::array::from_fn(|i| f32::from(u8::from(holds(&deep.cells[*b], i)))))
+    };
+    let values: Vec<Block<f32>> = kept.iter().map(values).collect();
+    let masks: Vec<LeafMask> = values.iter().map(|b| active_mask(&b.0, |v| *v > 0.0)).collect();
+    let cell = f64::from(cell_size);
+    let view = GridView::new(DEEP_GRID, 0.0, &origins, &masks, &values)
+        .class(GridClass::FogVolume)
+        .transform(Transform::uniform(cell, [0.5 * cell; 3]))
+        .half(info.half)
+        .meta("creator", CREATOR);
+    writer.add(&view)?;
+    Ok(())
 }
 
 fn file_metadata(info: &SurfaceInfo) -> Metadata {

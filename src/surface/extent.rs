@@ -1,8 +1,7 @@
 //! Which blocks need to be evaluated, which are liquid throughout, and what it all will cost.
 
 use super::bins::Bins;
-use super::options::BAND_VOXELS;
-use super::{SurfaceError, SurfaceOptions};
+use super::{SurfaceError, SurfaceOptions, deep};
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK};
 use glam::IVec3;
 use rayon::prelude::*;
@@ -27,12 +26,15 @@ pub(super) struct Extent {
 ///
 /// A block belongs to the core when every bin of about one simulation cell in it and in the blocks
 /// around, as far as the neighbourhood and the band reach, holds a particle: the solver then takes
-/// the whole region for liquid, and so does the surface.
-pub(super) fn find_blocks(bins: &Bins, options: &SurfaceOptions) -> Result<Extent, SurfaceError> {
+/// the whole region for liquid, and so does the surface. The blocks of `inside` count as such.
+pub(super) fn find_blocks(
+    bins: &Bins,
+    inside: &FxHashSet<IVec3>,
+    options: &SurfaceOptions,
+) -> Result<Extent, SurfaceError> {
     let reach = options.neighbourhood();
-    let rings = (reach / BLOCK_EDGE as f32).ceil() as i32;
-    let depth = ((reach + BAND_VOXELS) / BLOCK_EDGE as f32).ceil() as usize;
-    let core = core_blocks(bins, bin_edge(reach), depth);
+    let rings = deep::rings(options) as i32;
+    let core = core_blocks(bins, inside, bin_edge(reach), deep::depth(options));
     let mut blocks = dilate(bins.grid.blocks().to_vec(), rings);
     blocks.retain(|b| !core.contains(b));
     if needed(blocks.len(), bins.particles.len()) > options.memory_limit {
@@ -64,19 +66,28 @@ fn bin_edge(two_spacings: f32) -> usize {
     (two_spacings.ceil() as usize).next_power_of_two().min(BLOCK_EDGE)
 }
 
-fn core_blocks(bins: &Bins, edge: usize, depth: usize) -> FxHashSet<IVec3> {
-    let mut full: Vec<bool> =
-        (0..bins.grid.len()).into_par_iter().map(|b| every_bin_occupied(bins, b, edge)).collect();
+fn core_blocks(
+    bins: &Bins,
+    inside: &FxHashSet<IVec3>,
+    edge: usize,
+    depth: usize,
+) -> FxHashSet<IVec3> {
+    let grid = BlockGrid::from_blocks(bins.grid.blocks().iter().chain(inside).copied());
+    let is_full = |block: &IVec3| {
+        inside.contains(block)
+            || bins.grid.find(*block).is_some_and(|b| every_bin_occupied(bins, b, edge))
+    };
+    let mut full: Vec<bool> = grid.blocks().par_iter().map(is_full).collect();
     for _ in 0..depth {
         full = (0..full.len())
             .into_par_iter()
             .map(|b| {
-                let around = bins.grid.neighbours(b);
+                let around = grid.neighbours(b);
                 around.iter().all(|n| *n != NO_BLOCK && full[*n as usize])
             })
             .collect();
     }
-    bins.grid.blocks().iter().zip(&full).filter(|(_, full)| **full).map(|(b, _)| *b).collect()
+    grid.blocks().iter().zip(&full).filter(|(_, full)| **full).map(|(b, _)| *b).collect()
 }
 
 fn every_bin_occupied(bins: &Bins, block: usize, edge: usize) -> bool {

@@ -15,6 +15,7 @@
 
 mod average;
 mod bins;
+mod deep;
 mod error;
 mod extent;
 mod halo;
@@ -28,7 +29,9 @@ pub use options::{BAND_VOXELS, DEFAULT_MEMORY_LIMIT, MAX_SMOOTHING, SurfaceOptio
 
 use crate::numerics::field::Field;
 use crate::numerics::level_set::LevelSet;
-use glam::Vec3;
+use crate::particles::DeepWater;
+use glam::{IVec3, Vec3};
+use rustc_hash::FxHashSet;
 
 /// A reconstructed liquid surface.
 #[derive(Clone, Debug, Default)]
@@ -56,8 +59,43 @@ pub fn reconstruct(
     options: &SurfaceOptions,
 ) -> Result<Surface, SurfaceError> {
     options.validate()?;
+    wrap(positions, velocities, &FxHashSet::default(), options)
+}
+
+/// As [`reconstruct`], around particles and the deep water below them, on cells of `cell_size` \[m\].
+///
+/// # Errors
+///
+/// As [`reconstruct`].
+pub fn reconstruct_with_deep(
+    positions: &[Vec3],
+    velocities: &[Vec3],
+    deep: &DeepWater,
+    cell_size: f32,
+    options: &SurfaceOptions,
+) -> Result<Surface, SurfaceError> {
+    options.validate()?;
+    if deep.is_empty() || positions.len() != velocities.len() {
+        return reconstruct(positions, velocities, options);
+    }
+    let inside = deep::blocks_inside(deep, cell_size, options);
+    let stand_ins = deep::stand_ins(deep, &inside, cell_size, options);
+    let (mut x, mut v) = (positions.to_vec(), velocities.to_vec());
+    x.extend(stand_ins.iter().map(|(position, _)| *position));
+    v.extend(stand_ins.iter().map(|(_, velocity)| *velocity));
+    drop(stand_ins);
+    wrap(&x, &v, &inside, options)
+}
+
+/// Wraps a surface around particles and blocks of voxels that are liquid throughout.
+fn wrap(
+    positions: &[Vec3],
+    velocities: &[Vec3],
+    inside: &FxHashSet<IVec3>,
+    options: &SurfaceOptions,
+) -> Result<Surface, SurfaceError> {
     let bins = bins::sort_into_voxels(positions, velocities, options)?;
-    let extent = extent::find_blocks(&bins, options)?;
+    let extent = extent::find_blocks(&bins, inside, options)?;
     let raw = average::average_particles(&bins, &extent, options); // eq. 7–10
     let mut band = narrow::keep_blocks_near_surface(raw, &extent, options);
     smooth::smooth(&mut band, options.smoothing);
