@@ -9,7 +9,7 @@ use super::machine;
 use super::output;
 use super::report::Reporter;
 use foreshore::scene::{
-    self, Collider, Emitter, EmitterMode, Material, MaterialKind, Scene, Shape, UpdateScheme,
+    self, Collider, Emitter, EmitterMode, Material, MaterialKind, Scene, Shape, UpdateScheme, short,
 };
 use serde_json::json;
 
@@ -19,7 +19,8 @@ pub fn run(arguments: &CheckArguments, reporter: &Reporter) -> Result<Exit, Fail
     reporter.scene_warnings(&loaded.warnings, loaded.text());
     let survey = survey(&loaded)?;
     reporter.geometry_warnings(&survey.warnings);
-    let estimate = estimate(&loaded.scene, &survey.volumes);
+    let section = |e: usize, along| survey.emitters.section(e, along);
+    let estimate = estimate(&loaded.scene, &survey.volumes, section);
     if reporter.is_json() {
         output::event(&json!({
             "event": "check",
@@ -53,7 +54,7 @@ fn scene_line(scene: &Scene) -> String {
 fn domain_line(scene: &Scene) -> String {
     let cell = scene.domain.cell_size;
     match &scene.domain.bounds {
-        None => format!("domain    unbounded, cells of {cell} m"),
+        None => format!("domain    unbounded, cells of {} m", short(cell)),
         Some(bounds) => {
             let size = bounds.max - bounds.min;
             let cells = (size / cell).round();
@@ -66,8 +67,14 @@ fn domain_line(scene: &Scene) -> String {
                 format!("open at {}", open.join(" "))
             };
             format!(
-                "domain    {} × {} × {} m in {} × {} × {} cells of {cell} m, {walls}",
-                size.x, size.y, size.z, cells.x, cells.y, cells.z
+                "domain    {} × {} × {} m in {} × {} × {} cells of {} m, {walls}",
+                short(size.x),
+                short(size.y),
+                short(size.z),
+                cells.x,
+                cells.y,
+                cells.z,
+                short(cell)
             )
         }
     }

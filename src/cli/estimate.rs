@@ -2,6 +2,7 @@
 
 use foreshore::cache::disk::DiskNeeds;
 use foreshore::scene::{Domain, Emitter, EmitterMode, MaterialKind, Scene, Shape, UpdateScheme};
+use glam::Vec3;
 use serde::Serialize;
 
 /// Particles that a cell is seeded with [ZB05 §4.2].
@@ -28,10 +29,15 @@ pub struct Estimate {
     pub disk: u64,
 }
 
-/// Estimates what the scene comes to, from the volume [m³] of each emitter.
-pub fn estimate(scene: &Scene, volumes: &[f64]) -> Estimate {
-    let by_emitter: Vec<u64> =
-        scene.emitters.iter().zip(volumes).map(|(e, v)| particles(e, *v, scene) as u64).collect();
+/// Estimates what the scene comes to, from the volume [m³] of each emitter, and the area [m²] that
+/// a flow along a direction goes through.
+pub fn estimate(scene: &Scene, volumes: &[f64], section: impl Fn(usize, Vec3) -> f64) -> Estimate {
+    let emitters = scene.emitters.iter().zip(volumes).enumerate();
+    let by_emitter: Vec<u64> = emitters
+        .map(|(e, (emitter, volume))| {
+            particles(emitter, *volume, scene, |along| section(e, along)) as u64
+        })
+        .collect();
     let particles: u64 = by_emitter.iter().sum();
     let affine = scene.materials.iter().any(|material| {
         let MaterialKind::Water(water) = &material.kind;
@@ -50,7 +56,7 @@ pub fn estimate(scene: &Scene, volumes: &[f64]) -> Estimate {
 }
 
 /// Particles that an emitter of so much volume [m³] makes in the whole scene.
-fn particles(emitter: &Emitter, volume: f64, scene: &Scene) -> f64 {
+fn particles(emitter: &Emitter, volume: f64, scene: &Scene, section: impl Fn(Vec3) -> f64) -> f64 {
     let volume = match &emitter.shape {
         Shape::Box { min, max } => inside(*min, *max, &scene.domain).as_dvec3().element_product(),
         Shape::Sphere { .. } | Shape::File(_) => volume,
@@ -61,36 +67,32 @@ fn particles(emitter: &Emitter, volume: f64, scene: &Scene) -> f64 {
             let (first, last) = active_frames(emitter, scene);
             rate.integral(first, last) / scene.fps
         }
-        (EmitterMode::Flow, None) => volume + carried_out(emitter, volume, scene),
+        (EmitterMode::Flow, None) => volume + carried_out(emitter, scene, section),
     };
     total / f64::from(scene.domain.cell_size).powi(3) * PARTICLES_PER_CELL
 }
 
 /// Size of the part of a box that is within the walls \[m\].
-fn inside(min: glam::Vec3, max: glam::Vec3, domain: &Domain) -> glam::Vec3 {
+fn inside(min: Vec3, max: Vec3, domain: &Domain) -> Vec3 {
     match &domain.bounds {
-        Some(bounds) => (max.min(bounds.max) - min.max(bounds.min)).max(glam::Vec3::ZERO),
+        Some(bounds) => (max.min(bounds.max) - min.max(bounds.min)).max(Vec3::ZERO),
         None => max - min,
     }
 }
 
 /// Volume [m³] that the flow's velocity carries out of the shape in its active frames.
-fn carried_out(emitter: &Emitter, volume: f64, scene: &Scene) -> f64 {
-    let inflow = |velocity: glam::DVec3| match &emitter.shape {
+fn carried_out(emitter: &Emitter, scene: &Scene, section: impl Fn(Vec3) -> f64) -> f64 {
+    let inflow = |velocity: Vec3| match &emitter.shape {
         Shape::Box { min, max } => {
             let size = inside(*min, *max, &scene.domain).as_dvec3();
             let sides = glam::DVec3::new(size.y * size.z, size.x * size.z, size.x * size.y);
-            sides.dot(velocity.abs())
+            sides.dot(velocity.as_dvec3().abs())
         }
-        Shape::Sphere { radius, .. } => {
-            std::f64::consts::PI * f64::from(*radius).powi(2) * velocity.length()
-        }
-        // A body's section is about the two-thirds power of its volume; exactly so for cubes.
-        Shape::File(_) => volume.powf(2.0 / 3.0) * velocity.length(),
+        Shape::Sphere { .. } | Shape::File(_) => section(velocity) * f64::from(velocity.length()),
     };
     let (first, last) = active_frames(emitter, scene);
     let frames = (first as i64)..(last as i64);
-    let flows = frames.map(|frame| inflow(emitter.velocity.at(frame as f64 + 0.5).as_dvec3()));
+    let flows = frames.map(|frame| inflow(emitter.velocity.at(frame as f64 + 0.5)));
     flows.sum::<f64>() / scene.fps
 }
 
@@ -145,7 +147,7 @@ mod tests {
     #[test]
     fn eight_particles_a_cell() {
         let filled = scene("box = { min = [0, 0, 0], max = [1, 2, 3] }");
-        assert!((estimate(&filled, &[6.0]).particles as f64 - 48_000.0).abs() <= 2.0);
+        assert!((estimate(&filled, &[6.0], |_, _| 0.0).particles as f64 - 48_000.0).abs() <= 2.0);
     }
 
     #[test]
@@ -154,15 +156,27 @@ mod tests {
             "box = { min = [0, 0, 0], max = [1, 1, 1] }\nmode = \"flow\"\nvelocity = [0, -2, 0]",
         );
         let expected = (1.0 + 2.0 * 24.0 / 24.0) * 8000.0;
-        assert!((estimate(&flow, &[1.0]).particles as f64 - expected).abs() <= 2.0);
+        assert!((estimate(&flow, &[1.0], |_, _| 0.0).particles as f64 - expected).abs() <= 2.0);
+    }
+
+    #[test]
+    fn shapes_from_files_flow_through_their_section_and_rates_through_any() {
+        let mut flow = scene(
+            "sphere = { center = [0, 0, 0], radius = 1 }\nmode = \"flow\"\nvelocity = [0, -2, 0]",
+        );
+        let expected = (4.0 + 3.0 * 2.0) * 8000.0;
+        assert!((estimate(&flow, &[4.0], |_, _| 3.0).particles as f64 - expected).abs() <= 2.0);
+        flow.emitters[0].rate = foreshore::scene::Animated::through(vec![(1.0, 0.0), (25.0, 6.0)]);
+        let expected = 3.0 * 8000.0;
+        assert!((estimate(&flow, &[4.0], |_, _| 9.0).particles as f64 - expected).abs() <= 2.0);
     }
 
     #[test]
     fn a_part_beyond_the_walls_does_not_count() {
         let mut cut = scene("box = { min = [0, 0, 0], max = [1, 2, 3] }");
-        let (min, max) = (glam::Vec3::ZERO, glam::Vec3::ONE);
+        let (min, max) = (Vec3::ZERO, Vec3::ONE);
         cut.domain.bounds = Some(foreshore::scene::Bounds { min, max, open: [false; 6] });
-        assert!((estimate(&cut, &[6.0]).particles as f64 - 8000.0).abs() <= 2.0);
+        assert!((estimate(&cut, &[6.0], |_, _| 0.0).particles as f64 - 8000.0).abs() <= 2.0);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use foreshore::scene::{LoadedScene, Scene, Shape};
 pub struct Survey {
     /// Volume of each emitter [m³] at its first frame.
     pub volumes: Vec<f64>,
+    /// The emitters at their first frames.
+    pub emitters: Emitters,
     /// What is remarkable.
     pub warnings: Vec<GeometryWarning>,
 }
@@ -31,7 +33,7 @@ pub fn survey(loaded: &LoadedScene) -> Result<Survey, Box<GeometryFault>> {
     let (emitters, mut warnings) = Emitters::new(scene).map_err(fault)?;
     warnings.extend(Solids::new(scene).map_err(fault)?.1);
     let volumes = (0..emitters.len()).map(|e| emitters.volume(e)).collect();
-    Ok(Survey { volumes, warnings })
+    Ok(Survey { volumes, emitters, warnings })
 }
 
 /// Finds the key of the scene that a geometry error comes from.

@@ -91,6 +91,11 @@ impl Emitters {
         Some(rate.integral(start * self.fps, end * self.fps) / self.fps)
     }
 
+    /// Area \[m²\] of emitter `e` that a flow along a direction (of any length) goes through.
+    pub fn section(&self, e: usize, along: Vec3) -> f64 {
+        along.try_normalize().map_or(0.0, |along| section(&self.sources[e], along))
+    }
+
     /// Whether flow `e` starts with its shape full: without a rate.
     pub fn starts_full(&self, e: usize) -> bool {
         self.sources[e].rate.is_none()

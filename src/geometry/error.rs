@@ -1,6 +1,6 @@
 //! What can go wrong with geometry, and what merely deserves a word.
 
-use crate::scene::GEOMETRY_EXTENSIONS;
+use crate::scene::{GEOMETRY_EXTENSIONS, short};
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -98,8 +98,9 @@ pub enum GeometryError {
     },
     /// The level set would not fit in memory.
     #[error(
-        "`{origin}` would need more than {limit} grid blocks at a cell size of {cell_size} m; raise \
-         `domain.cell_size`, set `domain.min` and `domain.max`, or check the object's scale"
+        "`{origin}` would need more than {limit} grid blocks at a cell size of {} m; raise \
+         `domain.cell_size`, set `domain.min` and `domain.max`, or check the object's scale",
+        short(*cell_size)
     )]
     TooFine {
         /// Emitter, collider or file.
@@ -119,8 +120,10 @@ pub enum GeometryError {
     },
     /// An emitter is too small to hold a single particle.
     #[error(
-        "emitter `{emitter}` ({extent:.4} m) holds no particle at a cell size of {cell_size} m; \
-         lower `domain.cell_size` or enlarge the emitter"
+        "emitter `{emitter}` ({} m) holds no particle at a cell size of {} m; lower \
+         `domain.cell_size` or enlarge the emitter",
+        short(*extent),
+        short(*cell_size)
     )]
     EmitterTooSmall {
         /// Name of the emitter.
@@ -152,8 +155,9 @@ fn object_help(nearest: Option<&str>, available: &[String]) -> String {
 pub enum GeometryWarning {
     /// A mesh with holes was taken as a sheet.
     #[error(
-        "`{name}` is an open mesh ({boundary_edges} boundary edges) and acts as a shell {thickness} m \
-         thick; set `thickness` to choose another, or close the mesh to make it solid"
+        "`{name}` is an open mesh ({boundary_edges} boundary edges) and acts as a shell {} m \
+         thick; set `thickness` to choose another, or close the mesh to make it solid",
+        short(*thickness)
     )]
     OpenMeshAsShell {
         /// Emitter or collider.
@@ -176,8 +180,9 @@ pub enum GeometryWarning {
     },
     /// A closed collider is thinner than the grid can see.
     #[error(
-        "collider `{name}` is thinner than a cell ({cell_size} m) over {percent:.0} % of its surface and \
-         may leak; set `thickness` to at least {cell_size} or lower `domain.cell_size`"
+        "collider `{name}` is thinner than a cell ({0} m) over {percent:.0} % of its surface and \
+         may leak; set `thickness` to at least {0} or lower `domain.cell_size`",
+        short(*cell_size)
     )]
     ThinnerThanCell {
         /// Name of the collider.

@@ -1,5 +1,6 @@
 //! What can be wrong with a scene.
 
+use super::figures::{short, short_vector};
 use super::source::Location;
 use super::suggest::nearest;
 use super::warning::SceneWarning;
@@ -247,7 +248,7 @@ pub enum SceneProblem {
         source: std::io::Error,
     },
     /// An emitter that makes nothing, because it lies beyond the walls.
-    #[error("the emitter \"{emitter}\" lies outside the domain: {} to {} against {} to {} m", vector(*min), vector(*max), vector(*domain_min), vector(*domain_max))]
+    #[error("the emitter \"{emitter}\" lies outside the domain: {} to {} against {} to {} m", short_vector(*min), short_vector(*max), short_vector(*domain_min), short_vector(*domain_max))]
     OutsideDomain {
         /// Its name.
         emitter: String,
@@ -269,7 +270,7 @@ pub enum SceneProblem {
         smallest: f64,
     },
     /// A cell so small that its coordinates cannot be numbered.
-    #[error("{distance} m from the origin is too far for cells of {cell_size} m")]
+    #[error("{} m from the origin is too far for cells of {} m", short(*distance), short(*cell_size))]
     TooFar {
         /// Largest coordinate \[m\].
         distance: f64,
@@ -439,10 +440,6 @@ pub(super) fn quoted<S: AsRef<str>>(words: &[S], joint: &str) -> String {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} {joint} {last}", rest.join(", ")),
     }
-}
-
-fn vector(v: glam::Vec3) -> String {
-    format!("({}, {}, {})", v.x, v.y, v.z)
 }
 
 /// A number in as few characters as tell it apart.

@@ -1,6 +1,7 @@
 //! What a user should know about a scene that is valid.
 
-use super::error::{number, quoted};
+use super::error::quoted;
+use super::figures::short;
 use super::source::Location;
 
 /// A remark on a valid scene, and where.
@@ -20,7 +21,7 @@ pub enum SceneRemark {
     #[error("the scene has no emitter: every frame will be empty")]
     NoEmitter,
     /// An emitter in which hardly a particle fits.
-    #[error("the emitter \"{emitter}\" is {} m thin, less than a cell of {} m", number(*extent), number(*cell_size))]
+    #[error("the emitter \"{emitter}\" is {} m thin, less than a cell of {} m", short(*extent), short(*cell_size))]
     EmitterBelowCell {
         /// Its name.
         emitter: String,
@@ -30,7 +31,7 @@ pub enum SceneRemark {
         cell_size: f64,
     },
     /// An emitter of which a part is cut off.
-    #[error("the emitter \"{emitter}\" reaches {} m beyond the domain; that part makes no particles", number(*beyond))]
+    #[error("the emitter \"{emitter}\" reaches {} m beyond the domain; that part makes no particles", short(*beyond))]
     EmitterPartlyOutside {
         /// Its name.
         emitter: String,
@@ -67,7 +68,7 @@ pub enum SceneRemark {
         settings: Vec<String>,
     },
     /// Positions so far out that single precision shows.
-    #[error("{} m from the origin, positions are only exact to {} of a cell", number(*distance), number(*precision))]
+    #[error("{} m from the origin, positions are only exact to {} of a cell", short(*distance), short(*precision))]
     FarFromOrigin {
         /// Largest coordinate \[m\].
         distance: f64,

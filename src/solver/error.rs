@@ -1,6 +1,7 @@
 //! What can end a simulation early.
 
 use crate::geometry::GeometryError;
+use crate::scene::{short, short_vector};
 use glam::Vec3;
 
 /// Why a simulation could not start or go on. Nothing that was already written is affected.
@@ -15,9 +16,9 @@ pub enum SimulationError {
     /// A velocity or position is not finite, or grew beyond any physical meaning.
     #[error(
         "the simulation became unstable in frame {frame}: particle {id} near \
-         ({}, {}, {}) m reached {speed} m/s even with a substep of {dt} s; lower `scene.cfl`, raise \
+         {} m reached {} m/s even with a substep of {} s; lower `scene.cfl`, raise \
          the upper limit of `scene.substeps`, or look for colliders that move many cells a frame there",
-        position.x, position.y, position.z
+        short_vector(*position), short(*speed), short(*dt)
     )]
     Unstable {
         /// Frame being simulated.
@@ -33,9 +34,10 @@ pub enum SimulationError {
     },
     /// A particle left the range in which cells can be numbered.
     #[error(
-        "in frame {frame} particle {id} is {distance} m away from the origin, farther than a grid of \
-         cells of {cell_size} m can reach; give the domain walls (`domain.min`, `domain.max`) or open \
-         sides that remove what leaves"
+        "in frame {frame} particle {id} is {} m away from the origin, farther than a grid of \
+         cells of {} m can reach; give the domain walls (`domain.min`, `domain.max`) or open \
+         sides that remove what leaves",
+        short(*distance), short(*cell_size)
     )]
     TooFar {
         /// Frame being simulated.

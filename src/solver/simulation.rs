@@ -3,7 +3,7 @@
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
 use super::sinks::Sinks;
-use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
+use super::water::{Crowding, Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
 use crate::particles::{DeepWater, Particles};
@@ -18,6 +18,8 @@ const REACH: f32 = (1 << 20) as f32;
 /// around a block. All but a thousandth of the particles keep to the CFL number; a few drops that
 /// shoot ahead fly straight and need no more.
 const LONGEST_WAY: f32 = 4.0;
+/// Share of all water that may be compressed without a remark.
+const CROWDED_SHARE: f64 = 0.05;
 /// A step is halved at most this often before the simulation counts as unstable.
 const MOST_HALVINGS: u32 = 8;
 
@@ -56,6 +58,8 @@ pub struct Simulation {
     /// FLIP ratio, or 0 under APIC.
     keep: f32,
     warnings: Vec<Warning>,
+    /// Volume that the user was told has no room [m³].
+    told_crowding: f64,
 }
 
 impl Simulation {
@@ -103,6 +107,7 @@ impl Simulation {
             water: WaterSolver::new(narrow_band(scene)),
             keep,
             warnings,
+            told_crowding: 0.0,
         })
     }
 
@@ -166,6 +171,7 @@ impl Simulation {
         report.removed = self.state.removed - removed;
         report.sunk = self.state.sunk.iter().zip(sunk).map(|(now, then)| now - then).collect();
         self.warn_about(&report, unsolved, observer);
+        self.warn_about_crowding(observer);
         Ok(report)
     }
 
@@ -339,6 +345,33 @@ impl Simulation {
             speed: particles.velocity.get(worst).map_or(f32::NAN, |v| v.length()),
             dt,
         }
+    }
+
+    /// Tells of water that has no room, and again whenever it has become twice as much.
+    fn warn_about_crowding(&mut self, observer: &mut dyn Observer) {
+        if self.state.particles.is_empty() {
+            return;
+        }
+        let particle = f64::from(0.5 * self.scene.domain.cell_size).powi(3);
+        let all = self.state.particles.len() as f64 * particle;
+        let Crowding { excess, center } = self.water.crowding();
+        if excess < CROWDED_SHARE * all || excess < 2.0 * self.told_crowding {
+            return;
+        }
+        self.told_crowding = excess;
+        let at = center.to_array().map(|c| format!("{c:.3}")).join(", ");
+        observer.warn(Warning {
+            code: "squeezed",
+            message: format!(
+                "at frame {} {excess:.3e} m³ of water near ({at}) m, {:.0} % of all, has no room and \
+                 is compressed",
+                self.state.frame,
+                100.0 * excess / all
+            ),
+            help: "look for colliders that close on water or emitters that fill the same place \
+                   twice; leave a gap, or let water out through an open side"
+                .into(),
+        });
     }
 
     fn warn_about(&self, report: &FrameReport, unsolved: u32, observer: &mut dyn Observer) {

@@ -4,6 +4,7 @@
 mod band;
 mod boundary;
 mod contact;
+mod crowding;
 mod friction;
 mod projection;
 mod separation;
@@ -12,4 +13,5 @@ mod surface;
 mod volume;
 
 pub use band::{NarrowBand, Resampled, Resampling, Reservoir};
+pub use crowding::Crowding;
 pub use step::{StepOutcome, StepSettings, WaterSolver};

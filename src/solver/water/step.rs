@@ -2,6 +2,7 @@
 
 use super::band::{NarrowBand, Resampled, Resampling};
 use super::boundary::Pressing;
+use super::crowding::{self, Crowding};
 use super::projection::{self, Region};
 use super::separation::Separation;
 use super::surface::LiquidSurface;
@@ -138,6 +139,19 @@ impl WaterSolver {
         clock.lap(&mut seconds.to_particles);
         self.taken = Some(settings);
         StepOutcome::Done { max_speed, blocks: self.sorted.grid.len(), pressure }
+    }
+
+    /// Water that had no room in the last step.
+    pub fn crowding(&self) -> Crowding {
+        let measured = |s: StepSettings| {
+            crowding::measure(
+                &self.sorted.grid,
+                &self.surface.fullness,
+                &self.solid.open_volume,
+                s.cell_size,
+            )
+        };
+        self.taken.map(measured).unwrap_or_default()
     }
 
     /// The pressure \[Pa\] of the last step, for a liquid of `density` [kg/m³], at the centres \[m\]
