@@ -26,6 +26,23 @@ fn nothing_outruns_ritters_tip() {
 }
 
 #[test]
+fn water_at_rest_rests_under_its_weight() {
+    let run = run("rest", 16);
+    holds(&run, "pressure, mean error");
+    holds(&run, "centre of mass, drift");
+    holds(&run, "volume, drift");
+    holds(&run, "kinetic energy, last second over first");
+    holds(&run, "farthest way in the last second");
+}
+
+#[test]
+fn a_standing_wave_swings_with_its_period() {
+    let run = run("sloshing", 16);
+    holds(&run, "first period");
+    holds(&run, "second period");
+}
+
+#[test]
 fn pic_damps_a_swirl() {
     holds(&run("rotation", 16), "angular momentum after a turn, PIC");
 }

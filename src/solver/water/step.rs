@@ -155,7 +155,7 @@ impl WaterSolver {
     }
 
     /// The pressure \[Pa\] of the last step, for a liquid of `density` [kg/m³], at the centres \[m\]
-    /// of the liquid cells.
+    /// of the liquid cells that are not closed in by solids.
     pub fn pressures(&self, density: f32) -> impl Iterator<Item = (Vec3, f32)> + '_ {
         let taken = self.taken.into_iter();
         taken.flat_map(move |StepSettings { cell_size, dt, .. }| {
@@ -163,7 +163,8 @@ impl WaterSolver {
             let blocks = self.sorted.grid.blocks().iter().enumerate();
             blocks.flat_map(move |(b, block)| {
                 let (phi, pressure) = (&self.surface.phi.blocks[b].0, &self.pressure.blocks[b].0);
-                (0..BLOCK_CELLS).filter(|i| phi[*i] < 0.0).map(move |i| {
+                let open = &self.matrix.diagonal.blocks[b].0;
+                (0..BLOCK_CELLS).filter(|i| phi[*i] < 0.0 && open[*i] > 0.0).map(move |i| {
                     let cell = (*block * BLOCK_EDGE as i32 + local_cell(i)).as_vec3();
                     ((cell + 0.5) * cell_size, unit * pressure[i])
                 })
