@@ -86,7 +86,7 @@ impl<E: Encode> FrameWriter<E> {
     }
 
     /// Gives up the frame that was kept for a checkpoint in case it would be the last one. To be
-    /// called as soon as the next frame has arrived.
+    /// called as soon as the next frame is sure to come.
     pub fn release(&mut self) -> Option<Particles> {
         self.last_without_checkpoint.take().map(|frame| frame.particles)
     }

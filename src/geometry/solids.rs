@@ -239,13 +239,19 @@ impl<'a> NearSolids<'a> {
         least.max(-self.reach)
     }
 
-    /// A lower bound of [`NearSolids::distance`] at eight points, from walls and boxes around the
-    /// obstacles alone.
-    pub fn clearance(&self, x: [f32x8; 3]) -> f32x8 {
+    /// Distance \[m\] of eight points to the nearest wall, clamped like [`NearSolids::distance`].
+    pub fn wall_distances(&self, x: [f32x8; 3]) -> f32x8 {
         let mut least = f32x8::splat(self.reach);
         for (axis, at, sign) in self.walls.iter().flat_map(|walls| &walls.planes) {
             least = least.fast_min(f32x8::splat(*sign) * (x[*axis] - f32x8::splat(*at)));
         }
+        least
+    }
+
+    /// A lower bound of the distance \[m\] of eight points to the nearest obstacle, from boxes around
+    /// the obstacles alone.
+    pub fn obstacle_clearance(&self, x: [f32x8; 3]) -> f32x8 {
+        let mut least = f32x8::splat(self.reach);
         for obstacle in &self.obstacles {
             if obstacle.inverted {
                 return f32x8::splat(-self.reach);
@@ -255,6 +261,11 @@ impl<'a> NearSolids<'a> {
             }
         }
         least
+    }
+
+    /// True if there are walls at most.
+    pub fn without_obstacles(&self) -> bool {
+        self.obstacles.is_empty()
     }
 
     /// As [`Solids::normal`]: the gradient of the distance by central differences over a cell.

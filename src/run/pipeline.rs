@@ -2,7 +2,7 @@
 //! events on to the observer.
 //!
 //! ```text
-//!            frames, at most two copies in all
+//!            frames, one copy of the particles in all
 //! simulate ────────────────────────────────────► write
 //!     │  ▲ ◄──────────── used buffers ────────────┘ │
 //!     │  └── stop ──┐                               │
@@ -23,8 +23,12 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
-/// Copies of the particles that may exist beside the simulation's own.
-const COPIES: usize = 2;
+/// What goes to the writing thread.
+enum Handover {
+    /// A frame is about to come: one that is still kept can be given up for it.
+    Coming,
+    Frame(Frame),
+}
 
 /// What the working threads tell the caller's.
 pub(super) enum Message {
@@ -54,9 +58,10 @@ pub(super) fn run<S: Stage, E: Encode + Send>(
 ) -> Result<End, BakeError> {
     let stop = AtomicBool::new(false);
     let (messages, inbox) = channel();
-    let (frames, written) = sync_channel(COPIES);
+    let (frames, written) = sync_channel(2);
     let (used, buffers) = channel();
-    (0..COPIES).for_each(|_| used.send(Particles::default()).unwrap_or(()));
+    // The one copy of the particles that exists beside the simulation's own.
+    used.send(Particles::default()).unwrap_or(());
 
     thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
@@ -95,7 +100,7 @@ fn last_words(panic: &(dyn Any + Send)) -> String {
 
 /// The simulating thread's ends of the channels.
 struct Line<'a> {
-    frames: SyncSender<Frame>,
+    frames: SyncSender<Handover>,
     buffers: Receiver<Particles>,
     messages: Sender<Message>,
     stop: &'a AtomicBool,
@@ -132,7 +137,7 @@ fn simulate<S: Stage>(
 }
 
 impl Line<'_> {
-    /// Sends a copy of the simulation's state to the writer; waits while both copies are in use.
+    /// Sends a copy of the simulation's state to the writer; waits until the frame before is written.
     /// `None` if the writer has given up.
     fn hand_over(
         &self,
@@ -143,6 +148,7 @@ impl Line<'_> {
         let seconds = begun.elapsed().as_secs_f64();
         // A closed inbox means that the bake is being torn down, which `stop` tells too.
         let _ = self.messages.send(Message::Simulated { report: report.clone(), seconds });
+        self.frames.send(Handover::Coming).ok()?;
         let mut particles = self.buffers.recv().ok()?;
         let state = simulation.state();
         copy(&state.particles, &mut particles);
@@ -158,7 +164,7 @@ impl Line<'_> {
         let figures = figures(&report, seconds);
         let deep = state.deep.clone();
         let frame = Frame { counters, time: simulation.time(), particles, deep, figures };
-        self.frames.send(frame).ok()
+        self.frames.send(Handover::Frame(frame)).ok()
     }
 }
 
@@ -181,7 +187,7 @@ impl Observer for Relay<'_, '_> {
 
 fn write<E: Encode + Send>(
     mut writer: FrameWriter<E>,
-    frames: Receiver<Frame>,
+    frames: Receiver<Handover>,
     used: Sender<Particles>,
     messages: Sender<Message>,
     pool: &Pool,
@@ -192,8 +198,11 @@ fn write<E: Encode + Send>(
             let _ = used.send(particles);
         }
     };
-    for frame in frames {
-        give_back(writer.release());
+    for handover in frames {
+        let Handover::Frame(frame) = handover else {
+            give_back(writer.release());
+            continue;
+        };
         let (entry, particles) = pool.run(|| writer.write(frame))?;
         let _ = messages.send(Message::Written(entry));
         give_back(particles);

@@ -47,7 +47,6 @@ pub struct Moment {
 /// Runs the scene's emitters.
 pub struct Emission {
     emitters: Emitters,
-    seeds: Vec<Seed>,
     inflow: Inflow,
     nursery: Nursery,
     /// Flows of the present step.
@@ -69,7 +68,6 @@ impl Emission {
     pub fn new(scene: &Scene) -> Result<(Self, Vec<Warning>), SimulationError> {
         let (emitters, warnings) = Emitters::new(scene)?;
         let emission = Self {
-            seeds: Vec::new(),
             inflow: Inflow::default(),
             nursery: Nursery::new(0.5 * scene.domain.cell_size),
             flowing: Vec::new(),
@@ -169,8 +167,8 @@ impl Emission {
         time: f64,
     ) -> Result<Option<Warning>, SimulationError> {
         let subcell_size = 0.5 * scene.domain.cell_size;
-        let (report, deep) =
-            deep::find_seeds(scene, &self.emitters, e, solids, state, &mut self.seeds)?;
+        let mut seeds = Vec::new();
+        let (report, deep) = deep::find_seeds(scene, &self.emitters, e, solids, state, &mut seeds)?;
         let held = inside(&self.emitters, e, &state.particles);
         let Particles { position, velocity, .. } = &mut state.particles;
         let mut taken = FxHashSet::default();
@@ -180,11 +178,11 @@ impl Emission {
         }
         let capacity = capacity(self.emitters.volume(e), &report, subcell_size);
         let room = capacity.saturating_sub(held.len() + deep);
-        for seed in vacant(&self.seeds, &taken, room) {
-            let Seed { position, velocity, .. } = self.seeds[seed];
+        for seed in vacant(&seeds, &taken, room) {
+            let Seed { position, velocity, .. } = seeds[seed];
             add(state, Birth { position, velocity }, time, scene.emitters[e].material);
         }
-        let blocked = report.in_solids > 0 && self.seeds.is_empty() && !self.has_warned[e];
+        let blocked = report.in_solids > 0 && seeds.is_empty() && !self.has_warned[e];
         Ok(blocked.then(|| {
             self.has_warned[e] = true;
             blocked_wholly(&scene.emitters[e].name)

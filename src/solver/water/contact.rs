@@ -43,10 +43,11 @@ impl Contact for SolidContact<'_> {
         let length = from.distance(to);
         let mut distance = self.solids.distance(to);
         let mut end = to;
-        // Farther from every surface than the way is long, the way cannot have crossed one.
-        if distance < length
-            && let Some((hit, there)) = self.first_hit(from, to, length)
-        {
+        // Farther from every surface than the way is long, the way cannot have crossed one. Walls
+        // leave a convex space: between two points in it, no way leaves it.
+        let may_cross = distance < length;
+        let may_cross = may_cross && (distance < self.margin || !self.solids.without_obstacles());
+        if may_cross && let Some((hit, there)) = self.first_hit(from, to, length) {
             (end, distance) = (hit, there);
         }
         if distance >= self.margin {
@@ -59,7 +60,12 @@ impl Contact for SolidContact<'_> {
     }
 
     fn is_clear(&self, to: [f32x8; 3], length: f32x8) -> f32x8 {
-        self.solids.clearance(to).simd_ge(length.fast_max(f32x8::splat(self.margin)))
+        let margin = f32x8::splat(self.margin);
+        let clear_of_walls = self.solids.wall_distances(to).simd_ge(margin);
+        if self.solids.without_obstacles() {
+            return clear_of_walls;
+        }
+        clear_of_walls & self.solids.obstacle_clearance(to).simd_ge(length.fast_max(margin))
     }
 }
 
