@@ -4,10 +4,13 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use foreshore::numerics::field::Field;
-use foreshore::numerics::transfer::{FaceField, FromParticles, OnGrid, ToGrid};
+use foreshore::numerics::transfer::{
+    Advection, Contact, FaceField, FromParticles, Obstacles, OnGrid, ToGrid, ToParticles,
+};
 use foreshore::particles::{Particles, Sorter};
 use foreshore::scene::Scene;
 use foreshore::solver::{Silent, Simulation};
+use glam::Vec3;
 use std::path::Path;
 
 /// Cells a metre, which give 0.1 and 0.84 million particles.
@@ -23,6 +26,23 @@ fn dam_break(cells_a_metre: f32, frames: u32) -> (f32, Simulation) {
         simulation.advance_frame(&mut Silent).expect("a stable example");
     }
     (scene.domain.cell_size, simulation)
+}
+
+/// No obstacles.
+struct NothingInTheWay;
+
+impl Obstacles for NothingInTheWay {
+    type Near<'a> = Self;
+
+    fn near(&self, _: usize) -> Option<Self> {
+        None
+    }
+}
+
+impl Contact for NothingInTheWay {
+    fn finish(&mut self, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
+        to
+    }
 }
 
 fn passes(c: &mut Criterion) {
@@ -49,6 +69,30 @@ fn passes(c: &mut Criterion) {
                 let on_grid =
                     OnGrid { velocity: &mut velocity, weight: &mut weight, count: &mut count };
                 to_grid.accumulate(&sorted, cell_size, columns, on_grid);
+            });
+        });
+        group.bench_function(BenchmarkId::new("to_particles", count), |b| {
+            let mut particles = particles.clone();
+            let sorted = Sorter::default().sort(&mut particles, cell_size);
+            let mut field = FaceField::default();
+            field.reset(&sorted.grid);
+            // A thousandth of a cell forth and back, so that the particles stay sorted.
+            let mut dt = 1e-3 * cell_size;
+            field
+                .axes
+                .iter_mut()
+                .for_each(|axis| axis.blocks.iter_mut().for_each(|b| b.0.fill(1.0)));
+            b.iter(|| {
+                let Particles { position, velocity, .. } = &mut particles;
+                dt = -dt;
+                let advection = Advection { cell_size, dt, keep: 0.0 };
+                ToParticles { position, velocity, affine: &mut [] }.update_and_advect(
+                    &sorted,
+                    &field,
+                    &field,
+                    advection,
+                    &NothingInTheWay,
+                )
             });
         });
     }

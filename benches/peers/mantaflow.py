@@ -40,6 +40,8 @@ def main():
     print(f"load after: {load()}")
     mine, other = median(ours), median(theirs)
     what = "simulation and surface" if args.surface else "simulation"
+    if args.band:
+        what += f" with a band of {args.band} cells"
     print(f"{what}, {args.cells} cells, {args.frames} frames, median of {args.rounds}:")
     print(f"  Foreshore  {mine / args.frames:.3f} s a frame")
     print(f"  Mantaflow  {other / args.frames:.3f} s a frame")
@@ -56,6 +58,13 @@ def arguments():
     parser.add_argument("--frames", type=int, default=48)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--surface", action="store_true", help="with surfaces on both sides")
+    parser.add_argument(
+        "--band",
+        type=int,
+        default=0,
+        help="keep Foreshore's particles within this many cells of the surface, as Mantaflow does; "
+        "0 fills all water (default)",
+    )
     parser.add_argument("--folder", help="where the caches go for the time being")
     args = parser.parse_args()
     for program in (args.blender, args.foreshore):
@@ -69,6 +78,7 @@ def bake_foreshore(args, cache):
     text = (ROOT / "examples" / "dam_break" / "scene.toml").read_text()
     text = text.replace("resolution = 128", f"resolution = {args.cells}")
     text = text.replace("frames = [1, 48]", f"frames = [1, {args.frames}]")
+    text = text.replace('kind = "water"', f'kind = "water"\nnarrow_band = {args.band}')
     scene = cache.with_suffix(".toml")
     scene.write_text(text + f"\n[output]\nsurface = {str(args.surface).lower()}\n")
     command = [args.foreshore, "bake", scene, "-o", cache, "--progress", "none"]
