@@ -107,13 +107,19 @@ impl Tile {
     fn carried_to(&self, axis: usize, i: usize, courant: f32) -> f32 {
         let mut place = local_cell(i).as_vec3() + 0.5;
         place[axis] -= 0.5;
-        let here = Vec3::from([0, 1, 2].map(|a| self.linear(a, place)));
+        let here = self.linear_vector(place);
         if here.abs().max_element() * courant < STILL {
             return here[axis];
         }
         let middle = place - here * (0.5 * courant);
-        let along = Vec3::from([0, 1, 2].map(|a| self.linear(a, middle)));
+        let along = self.linear_vector(middle);
         self.cubic(axis, place - along * courant)
+    }
+
+    /// Trilinear samples of all components.
+    #[inline(always)]
+    fn linear_vector(&self, local: Vec3) -> Vec3 {
+        Vec3::new(self.linear(0, local), self.linear(1, local), self.linear(2, local))
     }
 
     /// Trilinear sample of a component at `local` (cells from the block's corner).
@@ -130,7 +136,7 @@ impl Tile {
     fn cubic(&self, axis: usize, local: Vec3) -> f32 {
         let (first, f) = stencil(axis, local);
         let v = &self.0[axis * COMPONENT + first - SLAB - ROW - 1..];
-        let [wx, wy, wz] = [f.x, f.y, f.z].map(catmull_rom);
+        let [wx, wy, wz] = [catmull_rom(f.x), catmull_rom(f.y), catmull_rom(f.z)];
         let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
         let mut sum = 0.0;
         for (x, wx) in wx.iter().enumerate() {

@@ -66,7 +66,10 @@ impl NarrowBand {
             capacity.0.fill(PER_CELL);
             *closed = NO_CELLS;
             if let Some(near) = NearSolid::of_block(grid, solid, b, cell_size) {
-                for (i, value) in capacity.0.iter_mut().enumerate() {
+                // A cell is wholly open if solids take nothing of it.
+                let open = &solid.open_volume.blocks[b].0;
+                for (i, value) in capacity.0.iter_mut().enumerate().filter(|(i, _)| open[*i] < 1.0)
+                {
                     *value = (0..8).filter(|k| near.is_open(i, eighth(*k))).count() as u8;
                 }
                 *closed = cells_where(|i| capacity.0[i] == 0);
