@@ -119,6 +119,8 @@ pub enum MaterialKind {
 pub struct Water {
     /// Density ρ [kg/m³], > 0.
     pub density: f32,
+    /// Dynamic viscosity μ [Pa s], ≥ 0.
+    pub viscosity: f32,
     /// How particles take up the grid's velocity.
     pub update: UpdateScheme,
     /// Share of FLIP in the FLIP/PIC blend, 0 (PIC) … 1 (FLIP); without effect under APIC.

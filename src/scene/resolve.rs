@@ -161,6 +161,7 @@ impl Resolver<'_> {
                 kind: match raw.kind {
                     RawKind::Water => MaterialKind::Water(Water {
                         density: raw.density as f32,
+                        viscosity: raw.viscosity as f32,
                         update: raw.update,
                         flip_ratio: raw.flip_ratio as f32,
                         narrow_band: raw.narrow_band,

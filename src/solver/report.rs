@@ -48,6 +48,9 @@ pub struct PassSeconds {
     pub to_grid: f64,
     /// Assembling and solving for the pressure.
     pub pressure: f64,
+    /// Viscosity, and the pressure after it.
+    #[serde(default)]
+    pub viscosity: f64,
     /// Extending velocities outward.
     pub extend: f64,
     /// Grid to particles, advection and push-out.
@@ -64,6 +67,7 @@ impl PassSeconds {
             + self.solids
             + self.to_grid
             + self.pressure
+            + self.viscosity
             + self.extend
             + self.to_particles
             + self.volume
@@ -76,6 +80,7 @@ impl PassSeconds {
         self.solids += other.solids;
         self.to_grid += other.to_grid;
         self.pressure += other.pressure;
+        self.viscosity += other.viscosity;
         self.extend += other.extend;
         self.to_particles += other.to_particles;
         self.volume += other.volume;
@@ -103,6 +108,8 @@ pub struct SubstepReport {
     pub pressure_iterations: u32,
     /// Relative residual it reached.
     pub pressure_residual: f32,
+    /// Iterations of the viscous solver.
+    pub viscosity_iterations: u32,
     /// False if the pressure solver hit its limit.
     pub pressure_converged: bool,
     /// Time by pass.
@@ -124,6 +131,9 @@ pub struct FrameReport {
     pub max_cfl: f32,
     /// Pressure iterations, all substeps together.
     pub pressure_iterations: u32,
+    /// Viscous iterations, all substeps together.
+    #[serde(default)]
+    pub viscosity_iterations: u32,
     /// Worst relative residual of the pressure.
     pub pressure_residual: f32,
     /// Particles emitted in the frame.

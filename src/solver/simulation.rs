@@ -22,6 +22,8 @@ const LONGEST_WAY: f32 = 4.0;
 const CROWDED_SHARE: f64 = 0.05;
 /// A step is halved at most this often before the simulation counts as unstable.
 const MOST_HALVINGS: u32 = 8;
+/// Liquids that in a frame spread momentum over more than this, as ν Δt / Δx², are thick.
+const THICK: f64 = 0.1;
 
 /// Everything that must be kept to go on with a simulation bit for bit.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,7 +127,7 @@ impl Simulation {
         let start = self.time();
         let length = 1.0 / self.scene.fps;
         self.solids.set_time(start, length)?;
-        let (mut done, mut unsolved) = (0.0, 0);
+        let (mut done, mut unsolved) = (0.0, Unsolved::default());
         while done < length * (1.0 - 1e-9) {
             self.warnings.drain(..).for_each(|warning| observer.warn(warning));
             if observer.cancelled() {
@@ -147,9 +149,11 @@ impl Simulation {
             report.max_cfl = report.max_cfl.max(cfl);
             report.seconds.add(&seconds);
             report.pressure_iterations += step.pressure_iterations;
+            report.viscosity_iterations += step.viscosity_iterations;
             report.pressure_residual = report.pressure_residual.max(step.pressure_residual);
             report.blocks = step.blocks;
-            unsolved += u32::from(!step.pressure_converged);
+            unsolved.pressure += u32::from(!step.pressure_converged);
+            unsolved.viscosity += u32::from(!step.viscosity_converged);
             observer.substep(&SubstepReport {
                 frame: self.state.frame + 1,
                 substep: report.substeps,
@@ -159,6 +163,7 @@ impl Simulation {
                 particles: self.state.particles.len(),
                 max_speed: step.max_speed,
                 pressure_iterations: step.pressure_iterations,
+                viscosity_iterations: step.viscosity_iterations,
                 pressure_residual: step.pressure_residual,
                 pressure_converged: step.pressure_converged,
                 seconds,
@@ -251,22 +256,25 @@ impl Simulation {
                 dt: dt as f32,
                 gravity: self.scene.gravity,
                 keep: self.keep,
+                viscosity: viscosity(&self.scene),
             };
             if self.state.particles.is_empty() && self.state.deep.is_empty() {
                 self.end_step(time, dt, seconds)?;
-                return Ok((Step { pressure_converged: true, ..Step::default() }, dt));
+                return Ok((Step::idle(), dt));
             }
             let SimulationState { particles, deep, .. } = &mut self.state;
             let forces = self.forces.set_step(time, dt);
             match self.water.step(particles, deep, &self.solids, forces, settings, seconds) {
                 StepOutcome::TooLong { .. } => dt *= 0.5,
-                StepOutcome::Done { max_speed, blocks, pressure } => {
+                StepOutcome::Done { max_speed, blocks, pressure, viscosity } => {
                     self.end_step(time, dt, seconds)?;
                     self.resample(time + dt);
                     let step = Step {
                         max_speed,
                         blocks,
                         pressure_iterations: pressure.iterations,
+                        viscosity_iterations: viscosity.iterations,
+                        viscosity_converged: viscosity.converged,
                         pressure_residual: pressure.residual,
                         pressure_converged: pressure.converged,
                     };
@@ -374,7 +382,7 @@ impl Simulation {
         });
     }
 
-    fn warn_about(&self, report: &FrameReport, unsolved: u32, observer: &mut dyn Observer) {
+    fn warn_about(&self, report: &FrameReport, unsolved: Unsolved, observer: &mut dyn Observer) {
         if report.max_cfl > 1.05 * self.scene.substeps.cfl {
             observer.warn(Warning {
                 code: "cfl",
@@ -386,13 +394,23 @@ impl Simulation {
                 help: "raise the upper limit of `scene.substeps`".into(),
             });
         }
-        if unsolved > 0 {
+        if unsolved.viscosity > 0 {
+            observer.warn(Warning {
+                code: "viscosity",
+                message: format!(
+                    "in {} of {} substeps of frame {} viscosity was not solved to its tolerance",
+                    unsolved.viscosity, report.substeps, report.frame
+                ),
+                help: "lower `material.viscosity`: liquids this thick hardly move anyway".into(),
+            });
+        }
+        if unsolved.pressure > 0 {
             observer.warn(Warning {
                 code: "pressure",
                 message: format!(
-                    "in {unsolved} of {} substeps of frame {} the pressure was not solved to its \
+                    "in {} of {} substeps of frame {} the pressure was not solved to its \
                      tolerance; its relative residual stayed at {:.1e}",
-                    report.substeps, report.frame, report.pressure_residual
+                    unsolved.pressure, report.substeps, report.frame, report.pressure_residual
                 ),
                 help: "lower `scene.cfl`, or look for colliders that squeeze water".into(),
             });
@@ -458,6 +476,8 @@ struct Step {
     max_speed: f32,
     blocks: usize,
     pressure_iterations: u32,
+    viscosity_iterations: u32,
+    viscosity_converged: bool,
     pressure_residual: f32,
     pressure_converged: bool,
 }
@@ -470,10 +490,40 @@ fn narrow_band(scene: &Scene) -> u32 {
     bands.max().unwrap_or(0)
 }
 
+/// Substeps of a frame in which a system was not solved to its tolerance.
+#[derive(Clone, Copy, Default)]
+struct Unsolved {
+    pressure: u32,
+    viscosity: u32,
+}
+
+impl Step {
+    /// A step with nothing in it.
+    fn idle() -> Self {
+        Self { pressure_converged: true, viscosity_converged: true, ..Self::default() }
+    }
+}
+
 /// Share of its velocity that a particle keeps, and whether it carries an affine matrix.
+///
+/// What FLIP's particles keep to themselves is out of viscosity's reach, so the thicker the liquid
+/// the less they keep; what replaces it must not damp rotation, which a thick liquid does not
+/// either: APIC.
 fn update_scheme(scene: &Scene) -> (f32, bool) {
+    let cell = f64::from(scene.domain.cell_size);
+    let strength = f64::from(viscosity(scene)) / (scene.fps * cell * cell);
     match scene.materials.first().map(|m| &m.kind) {
-        Some(MaterialKind::Water(w)) if w.update == UpdateScheme::Flip => (w.flip_ratio, false),
+        Some(MaterialKind::Water(w)) if w.update == UpdateScheme::Flip => {
+            (w.flip_ratio, strength > THICK)
+        }
         _ => (0.0, true),
+    }
+}
+
+/// Kinematic viscosity ν = μ / ρ of the liquid [m²/s].
+fn viscosity(scene: &Scene) -> f32 {
+    match scene.materials.first().map(|m| &m.kind) {
+        Some(MaterialKind::Water(water)) => water.viscosity / water.density,
+        None => 0.0,
     }
 }

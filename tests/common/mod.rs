@@ -22,6 +22,7 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
             name: "water".into(),
             kind: MaterialKind::Water(Water {
                 density: 1000.0,
+                viscosity: 0.0,
                 update: UpdateScheme::Flip,
                 flip_ratio: 0.97,
                 narrow_band: 0,

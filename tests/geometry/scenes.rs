@@ -9,8 +9,13 @@ use glam::Vec3;
 
 /// Water in a box of 2 × 1 × 1 m with an open top, without emitters and colliders.
 pub fn empty(cell_size: f32) -> Scene {
-    let water =
-        Water { density: 1000.0, update: UpdateScheme::Flip, flip_ratio: 0.97, narrow_band: 0 };
+    let water = Water {
+        density: 1000.0,
+        viscosity: 0.0,
+        update: UpdateScheme::Flip,
+        flip_ratio: 0.97,
+        narrow_band: 0,
+    };
     Scene {
         name: "test".into(),
         fps: 24.0,

@@ -29,6 +29,16 @@ pub(super) const SECTION: Section = Section {
             doc: "Mass per volume.",
         },
         Parameter {
+            key: "viscosity",
+            kind: float(0.0, 1.0e9),
+            unit: Unit::PascalSeconds,
+            default: Default::Float(0.0),
+            doc: "Dynamic viscosity. Near 20 °C: water 0.001, milk 0.002, olive oil 0.08, engine oil \
+                  0.25, glycerol 1.4, maple syrup 0.2, honey 10, ketchup 50 (while it flows), lava \
+                  100 to 1000, tar 1000, pitch 1e8. 0 leaves the viscous forces out; below what a \
+                  cell resolves they cost nothing either.",
+        },
+        Parameter {
             key: "update",
             kind: Kind::Choice(&[
                 Choice {

@@ -15,6 +15,8 @@ pub enum Unit {
     CubicMetresPerSecond,
     /// Rate.
     PerSecond,
+    /// Dynamic viscosity.
+    PascalSeconds,
     /// Density.
     KilogramsPerCubicMetre,
     /// Rate of frames.
@@ -35,6 +37,7 @@ impl Unit {
             Self::MetresPerSecondSquared => "m/s²",
             Self::CubicMetresPerSecond => "m³/s",
             Self::PerSecond => "1/s",
+            Self::PascalSeconds => "Pa·s",
             Self::KilogramsPerCubicMetre => "kg/m³",
             Self::FramesPerSecond => "frames/s",
             Self::Frames => "frames",

@@ -10,6 +10,7 @@ mod projection;
 mod separation;
 mod step;
 mod surface;
+mod viscosity;
 mod volume;
 
 pub use band::{NarrowBand, Resampled, Resampling, Reservoir};

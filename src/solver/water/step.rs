@@ -6,6 +6,7 @@ use super::crowding::{self, Crowding};
 use super::projection::{self, Region};
 use super::separation::Separation;
 use super::surface::LiquidSurface;
+use super::viscosity::{self, Surroundings, ViscousSolver};
 use super::{boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
@@ -43,6 +44,8 @@ pub enum StepOutcome {
         blocks: usize,
         /// How the pressure solve went.
         pressure: SolveReport,
+        /// How the viscous solve went; nothing done where viscosity is negligible.
+        viscosity: SolveReport,
     },
     /// The step was too long for the velocity that came out; particles are as before.
     TooLong {
@@ -70,6 +73,7 @@ pub struct WaterSolver {
     potential: Field<f32>,
     solver: PressureSolver,
     separation: Separation,
+    viscous: ViscousSolver,
     extrapolator: Extrapolator,
     wind: WindField,
     band: NarrowBand,
@@ -87,6 +91,20 @@ pub struct StepSettings {
     pub gravity: Vec3,
     /// Share of its own velocity that a particle keeps: the FLIP ratio, 0 under APIC.
     pub keep: f32,
+    /// Kinematic viscosity ν = μ / ρ [m²/s].
+    pub viscosity: f32,
+}
+
+impl StepSettings {
+    /// Δt ν / Δx²: how many cells, squared, viscosity reaches in a step.
+    fn viscous_strength(&self) -> f32 {
+        self.dt * self.viscosity / (self.cell_size * self.cell_size)
+    }
+
+    /// Share of its own velocity that a particle keeps in a viscous liquid.
+    fn viscous_keep(&self) -> f32 {
+        self.keep * viscosity::surviving_share(self.viscous_strength())
+    }
 }
 
 impl WaterSolver {
@@ -124,6 +142,8 @@ impl WaterSolver {
         clock.lap(&mut seconds.to_grid);
         let pressure = self.project();
         clock.lap(&mut seconds.pressure);
+        let viscosity = self.diffuse(settings);
+        clock.lap(&mut seconds.viscosity);
         let max_speed = self.max_face_speed();
         if max_speed.is_infinite()
             || max_speed * settings.dt > MOST_CELLS_A_STEP * settings.cell_size
@@ -138,7 +158,8 @@ impl WaterSolver {
         let max_speed = self.transfer_to_particles(particles, solids, settings);
         clock.lap(&mut seconds.to_particles);
         self.taken = Some(settings);
-        StepOutcome::Done { max_speed, blocks: self.sorted.grid.len(), pressure }
+        let blocks = self.sorted.grid.len();
+        StepOutcome::Done { max_speed, blocks, pressure, viscosity }
     }
 
     /// Water that had no room in the last step.
@@ -295,6 +316,45 @@ impl WaterSolver {
         report
     }
 
+    /// The viscous step, and the pressure that makes its outcome free of divergence. It starts from
+    /// velocities that are free of divergence too: otherwise friction at walls would act on the
+    /// fall that pressure is about to stop, and liquid at rest in a glass would turn over.
+    fn diffuse(&mut self, settings: StepSettings) -> SolveReport {
+        let strength = settings.viscous_strength();
+        if strength < viscosity::NEGLIGIBLE {
+            return SolveReport { converged: true, ..SolveReport::default() };
+        }
+        let around = Surroundings {
+            grid: &self.sorted.grid,
+            phi: &self.surface.phi,
+            valid: &self.valid,
+            solid: &self.solid,
+            cell_size: settings.cell_size,
+        };
+        let report = self.viscous.diffuse(around, strength, &mut self.velocity);
+        self.project_again();
+        report
+    }
+
+    /// Takes out the divergence that a pass after [`Self::project`] has brought in.
+    fn project_again(&mut self) {
+        let region = Region {
+            grid: &self.sorted.grid,
+            phi: &self.surface.phi,
+            open: &self.solid.open,
+            surface_pressure: None,
+        };
+        let (velocity, valid) = (&mut self.velocity, &mut self.valid);
+        projection::assemble(region, velocity, &self.solid, &mut self.matrix, &mut self.rhs);
+        self.potential.reset(region.grid, 0.0);
+        self.solver.solve_again(&self.rhs, &mut self.potential, &PRESSURE_CRITERIA);
+        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+        let blocks = self.pressure.blocks.par_iter_mut().zip(&self.potential.blocks);
+        blocks.for_each(|(pressure, more)| {
+            pressure.0.iter_mut().zip(&more.0).for_each(|(pressure, more)| *pressure += more);
+        });
+    }
+
     /// Highest velocity component on any face, infinite if any is not finite [m/s].
     fn max_face_speed(&self) -> f32 {
         let highest = |block: &Block<f32>| {
@@ -321,11 +381,12 @@ impl WaterSolver {
     /// Turns `velocity` into the field that moves particles, with the displacement that keeps the
     /// volume, and `before` into the change that particles take up.
     fn keep_volume(&mut self, settings: StepSettings) {
+        let keep = settings.viscous_keep();
         for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
             let blocks = before.blocks.par_iter_mut().zip(&velocity.blocks);
             blocks.for_each(|(before, velocity)| {
                 for (b, v) in before.0.iter_mut().zip(&velocity.0) {
-                    *b = v - settings.keep * *b;
+                    *b = v - keep * *b;
                 }
             });
         }
@@ -347,7 +408,7 @@ impl WaterSolver {
         solids: &Solids,
         settings: StepSettings,
     ) -> f32 {
-        let StepSettings { cell_size, dt, keep, .. } = settings;
+        let (StepSettings { cell_size, dt, .. }, keep) = (settings, settings.viscous_keep());
         let contacts =
             SolidContacts { solids, grid: &self.sorted.grid, margin: CONTACT_MARGIN * cell_size };
         ToParticles {

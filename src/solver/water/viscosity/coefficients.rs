@@ -1,0 +1,218 @@
+//! The operator of one block: masses of faces, and weights of the six strain rates between them.
+
+use super::medium::Medium;
+use super::tile::{FaceBlock, Rows, lanes};
+use crate::numerics::halo::{HaloTile, load_halo};
+use crate::solver::water::surface::touches_solid;
+use glam::IVec3;
+use wide::f32x8;
+
+/// Walls count as at least this share of a cell away from a face, which limits how stiff they are.
+const NEAREST_WALL: f32 = 0.1;
+
+/// The operator on the faces of one block. A weight is Δt ν / Δx² times the share of its control
+/// volume that is liquid, doubled for normal strain rates, and 0 where a face that takes part is
+/// closed; copies of the layers across the block's sides are included, so that no kernel looks at a
+/// neighbour's coefficients.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub(super) struct Coefficients {
+    /// `xx[i][y][z]` is that of the cell `(i − 1, y, z)`.
+    pub xx: [[[f32; 8]; 8]; 9],
+    /// `yy[x][j][z]` is that of the cell `(x, j − 1, z)`.
+    pub yy: [[[f32; 8]; 9]; 8],
+    /// `zz[x][y][k]` is that of the cell `(x, y, k − 1)`.
+    pub zz: [[[f32; 9]; 8]; 8],
+    /// At the lower edges along z.
+    pub xy: [[[f32; 8]; 9]; 9],
+    /// At the lower edges along y.
+    pub xz: [[[f32; 9]; 8]; 9],
+    /// At the lower edges along x.
+    pub yz: [[[f32; 9]; 9]; 8],
+    /// Per face: its share of mass, and the pull of walls.
+    pub base: [Rows; 3],
+    /// Reciprocal of the diagonal, 0 exactly where there is no unknown.
+    pub inverse: [Rows; 3],
+}
+
+impl Coefficients {
+    pub(super) const ZERO: Self = Self {
+        xx: [[[0.0; 8]; 8]; 9],
+        yy: [[[0.0; 8]; 9]; 8],
+        zz: [[[0.0; 9]; 8]; 8],
+        xy: [[[0.0; 8]; 9]; 9],
+        xz: [[[0.0; 9]; 8]; 9],
+        yz: [[[0.0; 9]; 9]; 8],
+        base: [[[[0.0; 8]; 8]; 8]; 3],
+        inverse: [[[[0.0; 8]; 8]; 8]; 3],
+    };
+
+    /// Sets block `b` of the finest level, and `pull` to what moving walls add to the right-hand
+    /// side. Returns the number of unknowns.
+    pub(super) fn assemble(&mut self, medium: &Medium<'_>, b: usize, pull: &mut FaceBlock) -> u32 {
+        let near = touches_solid(medium.grid, medium.solid, b);
+        let closed = near.then(|| medium.closed_tiles(b));
+        self.set_weights(medium, b, closed.as_deref());
+        for (base, mass) in self.base.iter_mut().zip(medium.masses) {
+            base.as_flattened_mut().as_flattened_mut().copy_from_slice(&mass.blocks[b].0);
+        }
+        pull.rows_mut().fill([0.0; 8]);
+        if let Some(closed) = &closed {
+            self.hold_at_walls(medium, b, closed, pull);
+        }
+        self.invert_diagonal()
+    }
+
+    fn set_weights(&mut self, medium: &Medium<'_>, b: usize, closed: Option<&[HaloTile<bool>; 3]>) {
+        let strength = medium.strength;
+        let is_free = |faces: [(usize, [usize; 3]); 4]| {
+            closed.is_none_or(|closed| {
+                faces.iter().all(|(axis, [x, y, z])| !closed[*axis][*x][*y][*z])
+            })
+        };
+        let mut share = [[[0.0f32; 10]; 10]; 10];
+        load_halo(medium.grid, medium.cells, b, 0.0, &mut share);
+        for i in 0..9 {
+            for j in 0..8 {
+                for k in 0..8 {
+                    let pair = |axis: usize, [x, y, z]: [usize; 3]| {
+                        let mut above = [x, y, z];
+                        above[axis] += 1;
+                        let face = (axis, [x, y, z]);
+                        let free = is_free([face, face, (axis, above), (axis, above)]);
+                        if free { 2.0 * strength * share[x][y][z] } else { 0.0 }
+                    };
+                    self.xx[i][j][k] = pair(0, [i, j + 1, k + 1]);
+                    self.yy[j][i][k] = pair(1, [j + 1, i, k + 1]);
+                    self.zz[j][k][i] = pair(2, [j + 1, k + 1, i]);
+                }
+            }
+        }
+        let quad = |a: usize, b: usize, at: [usize; 3]| {
+            let below = |axis: usize| {
+                let mut below = at;
+                below[axis] -= 1;
+                below
+            };
+            is_free([(a, at), (a, below(b)), (b, at), (b, below(a))])
+        };
+        for (along, edges) in medium.edges.iter().enumerate() {
+            load_halo(medium.grid, edges, b, 0.0, &mut share);
+            for i in 0..9 {
+                for j in 0..9 {
+                    for k in 0..8 {
+                        let (slot, at, a, b) = match along {
+                            0 => (&mut self.yz[k][i][j], [k + 1, i + 1, j + 1], 1, 2),
+                            1 => (&mut self.xz[i][k][j], [i + 1, k + 1, j + 1], 0, 2),
+                            _ => (&mut self.xy[i][j][k], [i + 1, j + 1, k + 1], 0, 1),
+                        };
+                        let w = strength * share[at[0]][at[1]][at[2]];
+                        *slot = if w > 0.0 && quad(a, b, at) { w } else { 0.0 };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ties faces to closed ones beside them: by what the shear between a face and a wall at its
+    /// true distance takes.
+    fn hold_at_walls(
+        &mut self,
+        medium: &Medium<'_>,
+        b: usize,
+        closed: &[HaloTile<bool>; 3],
+        pull: &mut FaceBlock,
+    ) {
+        let strength = medium.strength;
+        let corners = medium.distance_tile(b);
+        let mut share = [[[[0.0f32; 10]; 10]; 10]; 4];
+        load_halo(medium.grid, medium.cells, b, 0.0, &mut share[3]);
+        for (tile, edges) in share.iter_mut().zip(medium.edges) {
+            load_halo(medium.grid, edges, b, 0.0, tile);
+        }
+        let mut moving = [[[0.0f32; 10]; 10]; 10];
+        for axis in 0..3 {
+            if !closed[axis].as_flattened().as_flattened().contains(&true) {
+                continue;
+            }
+            load_halo(medium.grid, &medium.solid.face_velocity[axis], b, 0.0, &mut moving);
+            for i in 0..512 {
+                let own = IVec3::new(i >> 6, (i >> 3) & 7, i & 7) + 1;
+                if at(&closed[axis], own) {
+                    continue;
+                }
+                let slip = medium.slip(b, i as usize);
+                let distance = face_distance(&corners, axis, own);
+                for n in 0..6 {
+                    let (other, up) = (n / 2, n % 2 == 1);
+                    let e = IVec3::AXES[other];
+                    let beside = if up { own + e } else { own - e };
+                    if !at(&closed[axis], beside) {
+                        continue;
+                    }
+                    let between = match (other == axis, up) {
+                        (true, true) | (false, false) => own,
+                        (true, false) => own - e,
+                        (false, true) => own + e,
+                    };
+                    let (volume, factor) = if other == axis {
+                        (at(&share[3], between), 2.0)
+                    } else {
+                        (at(&share[3 - axis - other], between), 1.0 - slip)
+                    };
+                    let wall = face_distance(&corners, axis, beside);
+                    let reach = (distance / (distance - wall).max(1e-6)).clamp(NEAREST_WALL, 1.0);
+                    let w = strength * factor * volume / (reach * reach);
+                    let [x, y, z] = (own - 1).to_array().map(|v| v as usize);
+                    self.base[axis][x][y][z] += w;
+                    pull.0[axis][x][y][z] += w * at(&moving, beside);
+                }
+            }
+        }
+    }
+
+    /// Sets the reciprocal diagonal; returns the number of unknowns.
+    pub(super) fn invert_diagonal(&mut self) -> u32 {
+        let mut unknowns = 0;
+        for x in 0..8 {
+            for y in 0..8 {
+                let xz = lanes(&self.xz[x][y], 0);
+                let yz = lanes(&self.yz[x][y], 0);
+                let xy = f32x8::new(self.xy[x][y]);
+                let sums = [
+                    (f32x8::new(self.xx[x][y]) + f32x8::new(self.xx[x + 1][y]))
+                        + (xy + f32x8::new(self.xy[x][y + 1]))
+                        + (xz + lanes(&self.xz[x][y], 1)),
+                    (f32x8::new(self.yy[x][y]) + f32x8::new(self.yy[x][y + 1]))
+                        + (xy + f32x8::new(self.xy[x + 1][y]))
+                        + (yz + lanes(&self.yz[x][y], 1)),
+                    (lanes(&self.zz[x][y], 0) + lanes(&self.zz[x][y], 1))
+                        + (xz + lanes(&self.xz[x + 1][y], 0))
+                        + (yz + lanes(&self.yz[x][y + 1], 0)),
+                ];
+                for (axis, sum) in sums.into_iter().enumerate() {
+                    let diagonal = (sum + f32x8::new(self.base[axis][x][y])).to_array();
+                    for (z, d) in diagonal.into_iter().enumerate() {
+                        let is_unknown = d > f32::MIN_POSITIVE;
+                        self.inverse[axis][x][y][z] = if is_unknown { 1.0 / d } else { 0.0 };
+                        unknowns += u32::from(is_unknown);
+                    }
+                }
+            }
+        }
+        unknowns
+    }
+}
+
+/// Distance \[m\] to the nearest solid at the centre of a lower face.
+fn face_distance(corners: &HaloTile<f32>, axis: usize, face: IVec3) -> f32 {
+    let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
+    let last = IVec3::splat(9);
+    let ring = [face, face + s, face + s + t, face + t];
+    0.25 * ring.iter().map(|c| at(corners, c.min(last))).sum::<f32>()
+}
+
+#[inline(always)]
+fn at<T: Copy>(tile: &HaloTile<T>, cell: IVec3) -> T {
+    tile[cell.x as usize][cell.y as usize][cell.z as usize]
+}

@@ -1,0 +1,330 @@
+//! Viscosity: one implicit step of the variational form of C. Batty and R. Bridson, *Accurate
+//! viscous free surfaces for buckling, coiling and rotating liquids*, SCA 2008,
+//! doi:10.2312/SCA/SCA08/219-228.
+//!
+//! The velocity u that minimises ∫ ρ |u − u*|² + 2 Δt ∫ μ ε : ε over the liquid, with the strain
+//! rate ε of u, has no traction at the free surface without any condition being set there; so
+//! liquid in free flight turns rigidly, and ropes bend and coil. Integrals are sums over control
+//! volumes of one cell around faces (mass), cell centres (normal strain) and edges (shear), each
+//! weighted by the share of it that is liquid. That couples the three components, in a matrix which
+//! is symmetric and positive definite.
+//!
+//! Beside a wall the shear is taken over the true distance to it, so a wall between two faces sticks
+//! where it is; slip weakens it.
+//!
+//! The system is solved by conjugate gradients with a multigrid cycle on the coupled system, as
+//! M. Aanjaneya, C. Han, R. Goldade and C. Batty 2019, *An efficient geometric multigrid solver for
+//! viscous liquids*, doi:10.1145/3340255, propose, though with a smoother that needs no order.
+//! There are as many levels as the viscosity reaches far; for thin liquids there is only one.
+
+mod coefficients;
+mod cycle;
+mod level;
+mod medium;
+mod tile;
+
+pub use medium::Surroundings;
+
+use crate::numerics::field::Block;
+use crate::numerics::grid::BlockGrid;
+use crate::numerics::poisson::SolveReport;
+use crate::numerics::transfer::FaceField;
+use coefficients::Coefficients;
+use cycle::{add, cycle};
+use level::{BLOCKS_PER_TASK, Level};
+use medium::Shares;
+use rayon::prelude::*;
+use tile::{FaceBlock, FaceTile, sum_lanes};
+use wide::f32x8;
+
+/// Below this Δt ν / Δx² viscosity changes less in a step than the transfer to particles does, and
+/// is left out.
+pub const NEGLIGIBLE: f32 = 1e-3;
+/// Above this Δt ν / Δx², which spreads momentum by hundreds of cells in a step, single precision
+/// no longer tells the liquid's own motion from rounding; thicker liquids move like this one.
+pub const STRONGEST: f32 = 1e5;
+/// A level is given a coarser one while its Δt ν / Δx² exceeds this.
+const LOCAL: f32 = 0.5;
+/// More levels than [`STRONGEST`] needs.
+const MOST_LEVELS: usize = 12;
+/// The residual counts as small against momentum below this share.
+const TOLERANCE: f64 = 1e-4;
+/// What any solve reduces the residual to, if it is not at the level of rounding.
+const LEAST_GAIN: f64 = 0.1;
+/// Residuals below this share of momentum are rounding.
+const ROUNDING: f64 = 1e-6;
+/// More iterations than any sound system takes.
+const MOST_ITERATIONS: u32 = 200;
+
+/// Share of a difference between a particle and the grid that survives a step at the strength
+/// Δt ν / Δx²: such differences are two cells long or shorter, and an implicit step leaves at most
+/// 1 / (1 + π² Δt ν / Δx²) of a wave of two cells. FLIP keeps this much less.
+pub fn surviving_share(strength: f32) -> f32 {
+    1.0 / (1.0 + std::f32::consts::PI.powi(2) * strength.max(0.0))
+}
+
+/// Does viscous steps; keeps its work space, so that it allocates little once warm.
+#[derive(Default)]
+pub struct ViscousSolver {
+    shares: Shares,
+    levels: Vec<Level>,
+    depth: usize,
+    /// For each block of the finest level: its index on the simulation grid.
+    source: Vec<u32>,
+    solution: Vec<FaceBlock>,
+    residual: Vec<FaceBlock>,
+    direction: Vec<FaceBlock>,
+    image: Vec<FaceBlock>,
+    pull: Vec<FaceBlock>,
+    partial: Vec<f64>,
+}
+
+impl ViscousSolver {
+    /// Replaces the velocity on the liquid's faces by that after a viscous step of the given
+    /// strength Δt ν / Δx².
+    pub fn diffuse(
+        &mut self,
+        around: Surroundings<'_>,
+        strength: f32,
+        velocity: &mut FaceField,
+    ) -> SolveReport {
+        self.build(around, strength.min(STRONGEST));
+        let report = self.solve(velocity);
+        if report.residual.is_finite() {
+            self.store(velocity);
+        }
+        report
+    }
+
+    /// Assembles the finest level and coarsens as far as the viscosity reaches.
+    fn build(&mut self, around: Surroundings<'_>, strength: f32) {
+        self.shares.measure(around);
+        let medium = self.shares.medium(around, strength);
+        if self.levels.is_empty() {
+            self.levels.push(Level::default());
+        }
+        let blocks = around.grid.blocks();
+        self.source = self.shares.blocks_in_reach(around.grid);
+        let finest = &mut self.levels[0];
+        finest.grid = BlockGrid::from_blocks(self.source.iter().map(|b| blocks[*b as usize]));
+        finest.coefficients.resize(self.source.len(), Coefficients::ZERO);
+        finest.resize();
+        self.pull.resize(self.source.len(), FaceBlock::ZERO);
+        (&mut finest.coefficients, &self.source, &mut self.pull).into_par_iter().for_each(
+            |(coefficients, source, pull)| {
+                coefficients.assemble(&medium, *source as usize, pull);
+            },
+        );
+        self.depth = 1;
+        let mut strength = strength;
+        while strength > LOCAL && self.depth < MOST_LEVELS {
+            if self.levels.len() == self.depth {
+                self.levels.push(Level::default());
+            }
+            let (fine, coarse) = self.levels.split_at_mut(self.depth);
+            coarse[0].coarsen(&fine[self.depth - 1]);
+            self.depth += 1;
+            strength *= 0.25;
+        }
+        let count = self.source.len();
+        for vector in [&mut self.solution, &mut self.residual, &mut self.direction, &mut self.image]
+        {
+            vector.resize(count, FaceBlock::ZERO);
+        }
+        self.partial.resize(count, 0.0);
+    }
+
+    fn solve(&mut self, velocity: &FaceField) -> SolveReport {
+        let momentum = self.start(velocity);
+        let mut square = self.residual_square();
+        let goal = (TOLERANCE * TOLERANCE * momentum).min(LEAST_GAIN * LEAST_GAIN * square);
+        let goal = goal.max(ROUNDING * ROUNDING * momentum);
+        let unknowns = self.unknowns();
+        let mut report = SolveReport { unknowns, ..SolveReport::default() };
+        let mut last = 0.0;
+        while square > goal && report.iterations < MOST_ITERATIONS {
+            self.precondition();
+            let product = self.multiply(|own| (&own.residual, &own.levels[0].solution));
+            let beta = if last > 0.0 { product / last } else { 0.0 };
+            let curvature = self.advance_direction(beta as f32);
+            let step = product / curvature;
+            if !(step.is_finite() && step > 0.0) {
+                break;
+            }
+            square = self.step_along_direction(step as f32);
+            last = product;
+            report.iterations += 1;
+        }
+        report.converged = square <= goal;
+        report.residual = if momentum > 0.0 { (square / momentum).sqrt() as f32 } else { 0.0 };
+        if !square.is_finite() || !momentum.is_finite() {
+            report.residual = f32::NAN;
+        }
+        report
+    }
+
+    /// Takes `velocity` as first guess and sets the residual. Returns the square of the momentum
+    /// against which residuals are held: that of the liquid and of the walls that pull it.
+    fn start(&mut self, velocity: &FaceField) -> f64 {
+        let Self { levels, solution, residual, pull, source, partial, .. } = self;
+        let level = &levels[0];
+        let pairs = solution.par_iter_mut().zip(&level.coefficients).zip(&*source);
+        pairs.for_each(|((own, c), source)| {
+            for axis in 0..3 {
+                let from = &velocity.axes[axis].blocks[*source as usize].0;
+                let own = own.0[axis].as_flattened_mut().as_flattened_mut();
+                let inverse = c.inverse[axis].as_flattened().as_flattened();
+                for ((own, from), inverse) in own.iter_mut().zip(from).zip(inverse) {
+                    *own = if *inverse > 0.0 { *from } else { 0.0 };
+                }
+            }
+        });
+        let solution = &*solution;
+        (residual, partial, pull)
+            .into_par_iter()
+            .enumerate()
+            .with_min_len(BLOCKS_PER_TASK)
+            .for_each_init(
+                || FaceTile::ZERO,
+                |tile, (b, (residual, partial, pull))| {
+                    let masses = self.shares.masses(source[b] as usize);
+                    let base = level.coefficients[b].base.as_flattened().as_flattened();
+                    let (r, g) = (residual.rows_mut(), pull.rows());
+                    let mut square = f32x8::ZERO;
+                    level.for_each_row(tile, solution, b, |row, own, image| {
+                        let mass = masses(row);
+                        let momentum = mass * own;
+                        r[row] = (f32x8::new(g[row]) + momentum - image).to_array();
+                        let hold = (f32x8::new(base[row]) - mass).max(f32x8::splat(1e-20));
+                        let wall = mass * f32x8::new(g[row]) / hold;
+                        square += momentum * momentum + wall * wall;
+                    });
+                    *partial = sum_lanes(square);
+                },
+            );
+        self.partial.iter().sum()
+    }
+
+    /// Sets the solution of the finest level to the cycle's answer to the residual.
+    fn precondition(&mut self) {
+        self.levels[0].residual.par_iter_mut().zip(&self.residual).for_each(|(a, b)| {
+            a.rows_mut().copy_from_slice(b.rows());
+        });
+        cycle(&mut self.levels[..self.depth]);
+    }
+
+    /// The product of two vectors, summed in the order of the blocks.
+    fn multiply(&mut self, choose: impl Fn(&Self) -> (&Vec<FaceBlock>, &Vec<FaceBlock>)) -> f64 {
+        let mut partial = std::mem::take(&mut self.partial);
+        let (a, b) = choose(self);
+        (&mut partial, a, b).into_par_iter().with_min_len(BLOCKS_PER_TASK).for_each(
+            |(partial, a, b)| {
+                let mut sum = f32x8::ZERO;
+                for (a, b) in a.rows().iter().zip(b.rows()) {
+                    sum += f32x8::new(*a) * f32x8::new(*b);
+                }
+                *partial = sum_lanes(sum);
+            },
+        );
+        self.partial = partial;
+        self.partial.iter().sum()
+    }
+
+    /// `p ← z + β p`, `q ← A p`; returns `p · q`.
+    fn advance_direction(&mut self, beta: f32) -> f64 {
+        let level = &self.levels[0];
+        let pairs = self.direction.par_iter_mut().zip(&level.solution);
+        pairs.with_min_len(BLOCKS_PER_TASK).for_each(|(direction, fresh)| {
+            for (p, z) in direction.rows_mut().iter_mut().zip(fresh.rows()) {
+                *p = if beta == 0.0 {
+                    *z
+                } else {
+                    (f32x8::new(*z) + f32x8::splat(beta) * f32x8::new(*p)).to_array()
+                };
+            }
+        });
+        let direction = &self.direction;
+        let pairs = self.image.par_iter_mut().zip(&mut self.partial).enumerate();
+        pairs.with_min_len(BLOCKS_PER_TASK).for_each_init(
+            || FaceTile::ZERO,
+            |tile, (b, (image, partial))| {
+                let q = image.rows_mut();
+                let mut sum = f32x8::ZERO;
+                level.for_each_row(tile, direction, b, |row, own, image| {
+                    q[row] = image.to_array();
+                    sum += own * image;
+                });
+                *partial = sum_lanes(sum);
+            },
+        );
+        self.partial.iter().sum()
+    }
+
+    /// `x ← x + α p`, `r ← r − α q`; returns ‖r‖².
+    fn step_along_direction(&mut self, alpha: f32) -> f64 {
+        (&mut self.solution, &mut self.residual, &self.direction, &self.image)
+            .into_par_iter()
+            .with_min_len(BLOCKS_PER_TASK)
+            .for_each(|(solution, residual, direction, image)| {
+                add(solution, alpha, direction);
+                add(residual, -alpha, image);
+            });
+        self.residual_square()
+    }
+
+    /// ‖r‖², where faces with little mass count for more: their small residuals are large errors.
+    fn residual_square(&mut self) -> f64 {
+        let level = &self.levels[0];
+        (&mut self.partial, &self.residual, &level.coefficients)
+            .into_par_iter()
+            .with_min_len(BLOCKS_PER_TASK)
+            .for_each(|(partial, residual, c)| {
+                let inverse = c.inverse.as_flattened().as_flattened();
+                let mut sum = f32x8::ZERO;
+                for (r, d) in residual.rows().iter().zip(inverse) {
+                    let r = f32x8::new(*r);
+                    sum += r * r * f32x8::new(*d).max(f32x8::splat(1.0));
+                }
+                *partial = sum_lanes(sum);
+            });
+        self.partial.iter().sum()
+    }
+
+    fn unknowns(&self) -> usize {
+        let count = |c: &Coefficients| {
+            let inverse = c.inverse.as_flattened().as_flattened().as_flattened();
+            inverse.iter().filter(|d| **d > 0.0).count()
+        };
+        self.levels[0].coefficients.par_iter().map(count).sum()
+    }
+
+    /// Writes the solution to the faces that are unknowns.
+    fn store(&self, velocity: &mut FaceField) {
+        let slots = self.slots(velocity.axes[0].blocks.len());
+        for (axis, field) in velocity.axes.iter_mut().enumerate() {
+            field.blocks.par_iter_mut().zip(&slots).for_each(
+                |(block, slot): (&mut Block<f32>, _)| {
+                    let Some(solution) = self.solution.get(*slot as usize) else { return };
+                    let inverse = &self.levels[0].coefficients[*slot as usize].inverse[axis];
+                    let inverse = inverse.as_flattened().as_flattened();
+                    let new = solution.0[axis].as_flattened().as_flattened();
+                    for ((u, new), inverse) in block.0.iter_mut().zip(new).zip(inverse) {
+                        *u = if *inverse > 0.0 { *new } else { *u };
+                    }
+                },
+            );
+        }
+    }
+
+    /// For each block of the simulation grid its index on the finest level.
+    fn slots(&self, count: usize) -> Vec<u32> {
+        let mut slots = vec![u32::MAX; count];
+        for (slot, source) in self.source.iter().enumerate() {
+            slots[*source as usize] = slot as u32;
+        }
+        slots
+    }
+}
+
+#[cfg(test)]
+mod tests;
