@@ -104,6 +104,37 @@ fn tap_over_suzanne(coarsening: f32) {
     assert!(deepest > -0.1 * scene.domain.cell_size, "a particle is {} m inside", -deepest);
 }
 
+fn wave_on_beach(coarsening: f32) {
+    let scene = example("wave_on_beach", coarsening);
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let mut highest = 0.0f32;
+    while simulation.frame() < scene.last_frame {
+        simulation.advance_frame(&mut Silent).unwrap();
+        // On the upper beach, less than 6 cm from the sand: what runs up, not what splashes.
+        let positions = simulation.particles().position.iter();
+        let on_sand = positions.filter(|p| p.x > 2.6 && p.y < 0.2 * (p.x - 1.6) + 0.06);
+        highest = on_sand.fold(highest, |h, p| h.max(p.y));
+    }
+    let state = simulation.state();
+    assert_eq!(state.particles.len() as u64 + state.removed, state.emitted);
+    assert!(state.removed * 1000 < state.emitted, "{} left through the open top", state.removed);
+    // Still water stands 0.3 m deep; the waves of the paddle run well up the sand.
+    assert!(highest > 0.4, "the highest run-up is {highest:.2} m");
+    let full = fullness(&simulation, scene.domain.cell_size);
+    assert!((full - 1.0).abs() < 0.03, "the volume changed: cells inside are {full:.3} full");
+}
+
+#[test]
+fn wave_on_beach_at_half_resolution() {
+    wave_on_beach(2.0);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn wave_on_beach_at_full_resolution() {
+    wave_on_beach(1.0);
+}
+
 #[test]
 fn dam_break_at_half_resolution() {
     dam_break(2.0);
