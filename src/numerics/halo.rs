@@ -35,6 +35,36 @@ pub fn load_halo<T: Copy>(
     }
 }
 
+/// Replaces each value inside a tile by a weighted mean over it and the 26 around, with the weights
+/// `side`, `middle`, `side` along each axis. The halo itself is left with intermediate values.
+pub fn smooth_tile(tile: &mut HaloTile<f32>, side: f32, middle: f32) {
+    const LAST: usize = BLOCK_EDGE + 1;
+    for row in tile.as_flattened_mut() {
+        let old = *row;
+        for z in 1..LAST {
+            row[z] = side * (old[z - 1] + old[z + 1]) + middle * old[z];
+        }
+    }
+    for plane in tile.iter_mut() {
+        let old = *plane;
+        for y in 1..LAST {
+            for z in 1..LAST {
+                plane[y][z] = side * (old[y - 1][z] + old[y + 1][z]) + middle * old[y][z];
+            }
+        }
+    }
+    let mut below = tile[0];
+    for x in 1..LAST {
+        let (old, above) = (tile[x], tile[x + 1]);
+        for y in 1..LAST {
+            for z in 1..LAST {
+                tile[x][y][z] = side * (below[y][z] + above[y][z]) + middle * old[y][z];
+            }
+        }
+        below = old;
+    }
+}
+
 /// Block (0 … 2) and cell of a tile coordinate.
 fn split(t: usize) -> (usize, usize) {
     let shifted = t + BLOCK_EDGE - 1;
@@ -45,6 +75,18 @@ fn split(t: usize) -> (usize, usize) {
 mod tests {
     use super::*;
     use glam::IVec3;
+
+    #[test]
+    fn smoothing_is_the_product_of_the_weights_along_the_axes() {
+        let mut tile = [[[0.0; 10]; 10]; 10];
+        tile[4][5][6] = 1.0;
+        smooth_tile(&mut tile, 0.25, 0.5);
+        let weight = |d: usize| [0.5, 0.25, 0.0][d.min(2)];
+        for (x, y, z) in (0..512).map(|i| (i / 64 + 1, i / 8 % 8 + 1, i % 8 + 1)) {
+            let expected = weight(x.abs_diff(4)) * weight(y.abs_diff(5)) * weight(z.abs_diff(6));
+            assert_eq!(tile[x][y][z], expected, "{x} {y} {z}");
+        }
+    }
 
     #[test]
     fn tile_holds_what_single_look_ups_find() {

@@ -8,7 +8,7 @@
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{load_halo, smooth_tile};
 use rayon::prelude::*;
 
 /// Particles in a full cell [ZB05 §4.2.1].
@@ -17,6 +17,8 @@ pub const PER_CELL: f32 = 8.0;
 const LEAST_CAPACITY: f32 = 0.25;
 /// Stands for the fullness of a cell that is not known yet.
 const UNKNOWN: f32 = -1.0;
+/// Overlap of a cell's trilinear weight with the next cells and with its own, along each axis.
+const OVERLAP: (f32, f32) = (0.125, 0.75);
 
 /// The liquid's extent on the grid.
 #[derive(Default)]
@@ -56,9 +58,9 @@ impl LiquidSurface {
             }
             let mut tile = [[[1.0f32; 10]; 10]; 10];
             load_halo(grid, room, b, 1.0, &mut tile);
+            smooth_tile(&mut tile, OVERLAP.0, OVERLAP.1);
             for (i, f) in block.0.iter_mut().enumerate() {
-                let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
-                let capacity = smoothed(&tile, x, y, z);
+                let capacity = tile[(i >> 6) + 1][((i >> 3) & 7) + 1][(i & 7) + 1];
                 *f = if capacity < LEAST_CAPACITY { UNKNOWN } else { *f / (PER_CELL * capacity) };
             }
         });
@@ -68,21 +70,6 @@ impl LiquidSurface {
 /// Whether a block or one of its neighbours may hold part of a solid.
 pub fn touches_solid(grid: &BlockGrid, solid: &SolidField, b: usize) -> bool {
     grid.neighbours(b).iter().any(|n| solid.active.get(*n as usize).copied().unwrap_or(false))
-}
-
-/// The open volume within reach of a cell's trilinear weight: the overlap of the weight with the
-/// cells around is ⅛, ¾, ⅛ along each axis.
-fn smoothed(room: &HaloTile<f32>, x: usize, y: usize, z: usize) -> f32 {
-    const OVERLAP: [f32; 3] = [0.125, 0.75, 0.125];
-    let mut sum = 0.0;
-    for (i, wx) in OVERLAP.iter().enumerate() {
-        for (j, wy) in OVERLAP.iter().enumerate() {
-            for (k, wz) in OVERLAP.iter().enumerate() {
-                sum += wx * wy * wz * room[x + i - 1][y + j - 1][z + k - 1];
-            }
-        }
-    }
-    sum
 }
 
 /// The fullness of a block in which cells that are mostly solid take the mean of their known

@@ -12,7 +12,7 @@ use super::surface::{LiquidSurface, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{HaloTile, load_halo, smooth_tile};
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
 
@@ -48,7 +48,7 @@ pub fn find_excess(
     excess: &mut Field<f32>,
 ) {
     find_inner_error(grid, surface, solid, scratch);
-    let errors = &*scratch;
+    let scratch = &*scratch;
     let rate = (dt / RELAXATION).min(MOST_A_STEP);
     excess.blocks.resize(grid.len(), Block([0.0; BLOCK_CELLS]));
     excess.blocks.par_iter_mut().enumerate().for_each(|(b, excess)| {
@@ -56,18 +56,18 @@ pub fn find_excess(
         if surface.phi.blocks[b].0.iter().all(|phi| *phi >= 0.0) {
             return;
         }
-        let mut tile = [[[NO_ERROR; 10]; 10]; 10];
-        load_halo(grid, errors, b, NO_ERROR, &mut tile);
+        let mut errors = [[[NO_ERROR; 10]; 10]; 10];
+        load_halo(grid, scratch, b, NO_ERROR, &mut errors);
+        let mean = MeanError::new(&mut errors);
         for (i, excess) in excess.0.iter_mut().enumerate() {
-            let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
             if surface.phi.blocks[b].0[i] >= 0.0 {
                 continue;
             }
             let own = surface.fullness.blocks[b].0[i] - 1.0;
-            let error = if tile[x][y][z] == NO_ERROR {
+            let error = if scratch.blocks[b].0[i] == NO_ERROR {
                 (own - SURFACE_SCATTER).max(0.0)
             } else {
-                mean_around(&tile, x, y, z) + own - own.clamp(-SCATTER, SCATTER)
+                mean.of(i) + own - own.clamp(-SCATTER, SCATTER)
             };
             *excess = rate * error.clamp(-LARGEST_EXCESS, LARGEST_EXCESS);
         }
@@ -89,45 +89,85 @@ fn find_inner_error(
         }
         let mut phi = [[[1.0f32; 10]; 10]; 10];
         load_halo(grid, &surface.phi, b, 1.0, &mut phi);
-        let mut room = [[[1.0f32; 10]; 10]; 10];
+        let mut inner = [[[0u8; 10]; 10]; 10];
+        let cells = inner.as_flattened_mut().as_flattened_mut().iter_mut();
         if touches_solid(grid, solid, b) {
+            let mut room = [[[1.0f32; 10]; 10]; 10];
             load_halo(grid, &solid.open_volume, b, 1.0, &mut room);
+            let around = phi.as_flattened().as_flattened().iter();
+            for ((inner, phi), room) in cells.zip(around).zip(room.as_flattened().as_flattened()) {
+                *inner = u8::from(*phi < 0.0 || *room < 0.5);
+            }
+        } else {
+            for (inner, phi) in cells.zip(phi.as_flattened().as_flattened()) {
+                *inner = u8::from(*phi < 0.0);
+            }
         }
+        keep_surrounded(&mut inner);
         for (i, error) in error.0.iter_mut().enumerate() {
-            let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
             let fullness = surface.fullness.blocks[b].0[i];
-            if fullness >= 0.0 && phi[x][y][z] < 0.0 && is_inside(&phi, &room, x, y, z) {
+            let surrounded = inner[(i >> 6) + 1][((i >> 3) & 7) + 1][(i & 7) + 1] != 0;
+            if surrounded && fullness >= 0.0 && surface.phi.blocks[b].0[i] < 0.0 {
                 *error = fullness - 1.0;
             }
         }
     });
 }
 
-/// Mean over a cell and the 26 around it with the binomial weights 1, 2, 1 along each axis, of those
-/// that have an error; 0 without any. (Equal weights would turn errors of less than three cells'
-/// wavelength round and make them grow.)
-fn mean_around(errors: &HaloTile<f32>, x: usize, y: usize, z: usize) -> f32 {
-    const WEIGHT: [f32; 3] = [0.25, 0.5, 0.25];
-    let (mut sum, mut total) = (0.0, 0.0);
-    for (plane, wx) in errors[x - 1..=x + 1].iter().zip(WEIGHT) {
-        for (row, wy) in plane[y - 1..=y + 1].iter().zip(WEIGHT) {
-            for (error, wz) in row[z - 1..=z + 1].iter().zip(WEIGHT) {
-                if *error != NO_ERROR {
-                    sum += wx * wy * wz * error;
-                    total += wx * wy * wz;
-                }
+/// Clears the flags of cells inside a tile that have a neighbour, of all 26, without one.
+fn keep_surrounded(flags: &mut HaloTile<u8>) {
+    for row in flags.as_flattened_mut() {
+        let old = *row;
+        for z in 1..9 {
+            row[z] = old[z - 1] & old[z] & old[z + 1];
+        }
+    }
+    for plane in flags.iter_mut() {
+        let old = *plane;
+        for y in 1..9 {
+            for z in 1..9 {
+                plane[y][z] = old[y - 1][z] & old[y][z] & old[y + 1][z];
             }
         }
     }
-    if total > 0.0 { sum / total } else { 0.0 }
+    let old = *flags;
+    for x in 1..9 {
+        for y in 1..9 {
+            for z in 1..9 {
+                flags[x][y][z] = old[x - 1][y][z] & old[x][y][z] & old[x + 1][y][z];
+            }
+        }
+    }
 }
 
-/// True if all cells around are liquid or solid.
-fn is_inside(phi: &HaloTile<f32>, room: &HaloTile<f32>, x: usize, y: usize, z: usize) -> bool {
-    (0..27).all(|n| {
-        let (i, j, k) = (x + n / 9 - 1, y + n / 3 % 3 - 1, z + n % 3 - 1);
-        phi[i][j][k] < 0.0 || room[i][j][k] < 0.5
-    })
+/// Means over the cells of a block and the 26 around each, of those that have an error, with the
+/// binomial weights 1, 2, 1 along each axis. (Equal weights would turn errors of less than three
+/// cells' wavelength round and make them grow.)
+struct MeanError {
+    sum: HaloTile<f32>,
+    weight: HaloTile<f32>,
+}
+
+impl MeanError {
+    fn new(errors: &mut HaloTile<f32>) -> Self {
+        let mut weight = [[[0.0; 10]; 10]; 10];
+        let weights = weight.as_flattened_mut().as_flattened_mut();
+        for (error, weight) in errors.as_flattened_mut().as_flattened_mut().iter_mut().zip(weights)
+        {
+            *weight = f32::from(*error != NO_ERROR);
+            *error = if *error == NO_ERROR { 0.0 } else { *error };
+        }
+        let mut mean = Self { sum: *errors, weight };
+        smooth_tile(&mut mean.sum, 0.25, 0.5);
+        smooth_tile(&mut mean.weight, 0.25, 0.5);
+        mean
+    }
+
+    /// The mean around cell `i`, which must have an error itself.
+    fn of(&self, i: usize) -> f32 {
+        let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
+        self.sum[x][y][z] / self.weight[x][y][z]
+    }
 }
 
 /// Adds the displacement that belongs to `potential` to the faces of liquid cells; `speed` [m/s]
