@@ -82,7 +82,7 @@ mod tests {
         tile[4][5][6] = 1.0;
         smooth_tile(&mut tile, 0.25, 0.5);
         let weight = |d: usize| [0.5, 0.25, 0.0][d.min(2)];
-        for (x, y, z) in (0..512).map(|i| (i / 64 + 1, i / 8 % 8 + 1, i % 8 + 1)) {
+        for (x, y, z) in (0..512usize).map(|i| (i / 64 + 1, i / 8 % 8 + 1, i % 8 + 1)) {
             let expected = weight(x.abs_diff(4)) * weight(y.abs_diff(5)) * weight(z.abs_diff(6));
             assert_eq!(tile[x][y][z], expected, "{x} {y} {z}");
         }

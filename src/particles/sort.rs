@@ -146,8 +146,9 @@ impl ChunkRuns {
         let mut last = (IVec3::MAX, 0);
         for eight in positions.chunks(8) {
             let cells = cells_of_eight(eight, cell_size);
-            for lane in 0..eight.len() {
-                let cell = IVec3::new(cells[0][lane], cells[1][lane], cells[2][lane]);
+            let [x, y, z] = cells;
+            for (((x, y), z), _) in x.into_iter().zip(y).zip(z).zip(eight) {
+                let cell = IVec3::new(x, y, z);
                 let block = block_of(cell);
                 if block != last.0 {
                     let runs = &mut self.runs;
@@ -225,7 +226,7 @@ fn permute_within<T: bytemuck::Pod + Send + Sync>(
     column: &mut [T],
     room: &mut [u32],
 ) {
-    let words = (column.len() * size_of::<T>()).div_ceil(size_of::<u32>());
+    let words = size_of_val(column).div_ceil(size_of::<u32>());
     let sorted = &mut cast_slice_mut::<u32, u8>(&mut room[..words])[..size_of_val(column)];
     let sorted: &mut [T] = cast_slice_mut(sorted);
     gather(order, column, sorted);

@@ -27,7 +27,7 @@ use std::time::Instant;
 enum Handover {
     /// A frame is about to come: one that is still kept can be given up for it.
     Coming,
-    Frame(Frame),
+    Frame(Box<Frame>),
 }
 
 /// What the working threads tell the caller's.
@@ -164,7 +164,7 @@ impl Line<'_> {
         let figures = figures(&report, seconds);
         let deep = state.deep.clone();
         let frame = Frame { counters, time: simulation.time(), particles, deep, figures };
-        self.frames.send(Handover::Frame(frame)).ok()
+        self.frames.send(Handover::Frame(Box::new(frame))).ok()
     }
 }
 
@@ -203,7 +203,7 @@ fn write<E: Encode + Send>(
             give_back(writer.release());
             continue;
         };
-        let (entry, particles) = pool.run(|| writer.write(frame))?;
+        let (entry, particles) = pool.run(|| writer.write(*frame))?;
         let _ = messages.send(Message::Written(entry));
         give_back(particles);
     }

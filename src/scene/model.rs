@@ -121,6 +121,8 @@ pub struct Water {
     pub density: f32,
     /// Dynamic viscosity μ [Pa s], ≥ 0.
     pub viscosity: f32,
+    /// Surface tension σ [N/m], ≥ 0.
+    pub surface_tension: f32,
     /// How particles take up the grid's velocity.
     pub update: UpdateScheme,
     /// Share of FLIP in the FLIP/PIC blend, 0 (PIC) … 1 (FLIP); without effect under APIC.

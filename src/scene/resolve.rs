@@ -162,6 +162,7 @@ impl Resolver<'_> {
                     RawKind::Water => MaterialKind::Water(Water {
                         density: raw.density as f32,
                         viscosity: raw.viscosity as f32,
+                        surface_tension: raw.surface_tension as f32,
                         update: raw.update,
                         flip_ratio: raw.flip_ratio as f32,
                         narrow_band: raw.narrow_band,

@@ -3,6 +3,7 @@
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
 use super::sinks::Sinks;
+use super::water::tension::longest_step;
 use super::water::{Crowding, Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
@@ -232,6 +233,8 @@ impl Simulation {
         let falling = acceleration * (length / f64::from(limits.min)) as f32;
         let speed = f64::from(fast + burst + falling.min((acceleration * cell).sqrt()));
         let wanted = (rest * speed / f64::from(limits.cfl * cell)).ceil();
+        let capillary = rest / f64::from(longest_step(tension(&self.scene), cell));
+        let wanted = wanted.max(capillary.ceil());
         let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);
         let most = f64::from(limits.max.saturating_sub(taken).max(1));
         let steps = wanted.max(least).min(most.max(least));
@@ -257,6 +260,7 @@ impl Simulation {
                 gravity: self.scene.gravity,
                 keep: self.keep,
                 viscosity: viscosity(&self.scene),
+                tension: tension(&self.scene),
             };
             if self.state.particles.is_empty() && self.state.deep.is_empty() {
                 self.end_step(time, dt, seconds)?;
@@ -524,6 +528,14 @@ fn update_scheme(scene: &Scene) -> (f32, bool) {
 fn viscosity(scene: &Scene) -> f32 {
     match scene.materials.first().map(|m| &m.kind) {
         Some(MaterialKind::Water(water)) => water.viscosity / water.density,
+        None => 0.0,
+    }
+}
+
+/// Surface tension over density, σ / ρ [m³/s²].
+fn tension(scene: &Scene) -> f32 {
+    match scene.materials.first().map(|m| &m.kind) {
+        Some(MaterialKind::Water(water)) => water.surface_tension / water.density,
         None => 0.0,
     }
 }

@@ -23,6 +23,7 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
             kind: MaterialKind::Water(Water {
                 density: 1000.0,
                 viscosity: 0.0,
+                surface_tension: 0.0,
                 update: UpdateScheme::Flip,
                 flip_ratio: 0.97,
                 narrow_band: 0,

@@ -12,6 +12,7 @@ pub fn empty(cell_size: f32) -> Scene {
     let water = Water {
         density: 1000.0,
         viscosity: 0.0,
+        surface_tension: 0.0,
         update: UpdateScheme::Flip,
         flip_ratio: 0.97,
         narrow_band: 0,

@@ -39,6 +39,15 @@ pub(super) const SECTION: Section = Section {
                   cell resolves they cost nothing either.",
         },
         Parameter {
+            key: "surface_tension",
+            kind: float(0.0, 1.0e3),
+            unit: Unit::NewtonsPerMetre,
+            default: Default::Float(0.0),
+            doc: "Surface tension against air. Near 20 °C: water 0.0728, glycerol 0.063, olive oil \
+                  0.032, alcohol 0.022, mercury 0.486. It matters for drops of a few millimetres; \
+                  it asks for substeps that shrink as the cell's size to the power 1.5.",
+        },
+        Parameter {
             key: "update",
             kind: Kind::Choice(&[
                 Choice {

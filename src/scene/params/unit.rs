@@ -17,6 +17,8 @@ pub enum Unit {
     PerSecond,
     /// Dynamic viscosity.
     PascalSeconds,
+    /// N/m.
+    NewtonsPerMetre,
     /// Density.
     KilogramsPerCubicMetre,
     /// Rate of frames.
@@ -38,6 +40,7 @@ impl Unit {
             Self::CubicMetresPerSecond => "m³/s",
             Self::PerSecond => "1/s",
             Self::PascalSeconds => "Pa·s",
+            Self::NewtonsPerMetre => "N/m",
             Self::KilogramsPerCubicMetre => "kg/m³",
             Self::FramesPerSecond => "frames/s",
             Self::Frames => "frames",

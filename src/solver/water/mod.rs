@@ -10,6 +10,7 @@ mod projection;
 mod separation;
 mod step;
 mod surface;
+pub(in crate::solver) mod tension;
 mod viscosity;
 mod volume;
 

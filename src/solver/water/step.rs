@@ -6,6 +6,7 @@ use super::crowding::{self, Crowding};
 use super::projection::{self, Region};
 use super::separation::Separation;
 use super::surface::LiquidSurface;
+use super::tension::Tension;
 use super::viscosity::{self, Surroundings, ViscousSolver};
 use super::{boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
@@ -74,6 +75,7 @@ pub struct WaterSolver {
     solver: PressureSolver,
     separation: Separation,
     viscous: ViscousSolver,
+    tension: Tension,
     extrapolator: Extrapolator,
     wind: WindField,
     band: NarrowBand,
@@ -93,12 +95,19 @@ pub struct StepSettings {
     pub keep: f32,
     /// Kinematic viscosity ν = μ / ρ [m²/s].
     pub viscosity: f32,
+    /// Surface tension over density, σ / ρ [m³/s²].
+    pub tension: f32,
 }
 
 impl StepSettings {
     /// Δt ν / Δx²: how many cells, squared, viscosity reaches in a step.
     fn viscous_strength(&self) -> f32 {
         self.dt * self.viscosity / (self.cell_size * self.cell_size)
+    }
+
+    /// σ Δt / (ρ Δx²) [m/s].
+    fn tension_strength(&self) -> f32 {
+        self.dt * self.tension / (self.cell_size * self.cell_size)
     }
 
     /// Share of its own velocity that a particle keeps in a viscous liquid.
@@ -140,7 +149,7 @@ impl WaterSolver {
         self.add_gravity(settings.gravity * settings.dt);
         self.add_forces(forces, settings);
         clock.lap(&mut seconds.to_grid);
-        let pressure = self.project();
+        let pressure = self.project(settings);
         clock.lap(&mut seconds.pressure);
         let viscosity = self.diffuse(settings);
         clock.lap(&mut seconds.viscosity);
@@ -274,13 +283,12 @@ impl WaterSolver {
         );
     }
 
-    fn project(&mut self) -> SolveReport {
-        let region = Region {
-            grid: &self.sorted.grid,
-            phi: &self.surface.phi,
-            open: &self.solid.open,
-            surface_pressure: None,
-        };
+    fn project(&mut self, settings: StepSettings) -> SolveReport {
+        let (grid, strength) = (&self.sorted.grid, settings.tension_strength());
+        let surface_pressure = (strength > 0.0)
+            .then(|| self.tension.find_pressure(grid, &self.surface, &self.solid, strength));
+        let region =
+            Region { grid, phi: &self.surface.phi, open: &self.solid.open, surface_pressure };
         projection::assemble(region, &self.velocity, &self.solid, &mut self.matrix, &mut self.rhs);
         self.pressure.reset(region.grid, 0.0);
         let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
