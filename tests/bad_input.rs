@@ -134,7 +134,8 @@ fn a_broken_animation_is_told_with_file_object_and_time() {
     let mesh = alembic::cuboid(Vec3::splat(-0.1), Vec3::splat(0.1));
     let mut moves = vec![DAffine3::IDENTITY; 6];
     moves[3].translation.y = f64::NAN;
-    let transform = alembic::write(&folder.path().join("a.abc"), &moves, &[mesh.clone()]);
+    let transform =
+        alembic::write(&folder.path().join("a.abc"), &moves, std::slice::from_ref(&mesh));
     let mut meshes: Vec<TriangleMesh> = vec![mesh; 6];
     for (n, mesh) in meshes.iter_mut().enumerate() {
         mesh.positions[0].x -= 0.01 * n as f32;

@@ -204,8 +204,8 @@ fn moving_turning_and_deforming_taps_hand_on_their_motion() {
     let moving: Vec<DAffine3> =
         times().map(|t| DAffine3::from_translation(DVec3::X * 0.8 * t)).collect();
     let turning: Vec<DAffine3> = times().map(|t| DAffine3::from_rotation_y(4.0 * t)).collect();
-    let whole = alembic::write(&folder.path().join("a.abc"), &moving, &[mesh.clone()]);
-    let spun = alembic::write(&folder.path().join("b.abc"), &turning, &[mesh.clone()]);
+    let whole = alembic::write(&folder.path().join("a.abc"), &moving, std::slice::from_ref(&mesh));
+    let spun = alembic::write(&folder.path().join("b.abc"), &turning, std::slice::from_ref(&mesh));
     let carried: Vec<_> = moving.iter().map(|m| mesh.transformed(m)).collect();
     let still = [DAffine3::IDENTITY];
     let deforming = alembic::write(&folder.path().join("c.abc"), &still, &carried);

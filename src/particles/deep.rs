@@ -21,9 +21,9 @@ pub struct DeepWater {
     pub closed: Vec<BlockMask>,
     /// Velocity on the faces in and next to deep cells [m/s].
     pub velocity: FaceField,
-    /// Volume of the deep cells, less what solids take of them [particles].
+    /// Volume of the deep cells, less what solids take of them \[particles\].
     pub volume: u64,
-    /// What was absorbed and has not been given back as particles yet [particles].
+    /// What was absorbed and has not been given back as particles yet \[particles\].
     pub owed: i64,
     /// Particles that the deep has absorbed since the start.
     pub absorbed: u64,

@@ -127,7 +127,7 @@ pub struct Water {
     pub update: UpdateScheme,
     /// Share of FLIP in the FLIP/PIC blend, 0 (PIC) … 1 (FLIP); without effect under APIC.
     pub flip_ratio: f32,
-    /// Thickness of the band below the surface that holds particles [cells], ≥ 3; 0: all water
+    /// Thickness of the band below the surface that holds particles \[cells\], ≥ 3; 0: all water
     /// does.
     pub narrow_band: u32,
 }

@@ -1,5 +1,7 @@
 //! Scenes that several tests use.
 
+#![allow(dead_code)] // no test uses all of it
+
 use foreshore::scene::*;
 use glam::Vec3;
 

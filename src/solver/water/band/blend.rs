@@ -211,7 +211,7 @@ mod tests {
                 let cell = [(i >> 6) + 1, (i >> 3 & 7) + 1, (i & 7) + 1];
                 let mut sum = 0.0;
                 for n in 0..27 {
-                    let other = [n / 9, n / 3 % 3, n % 3].map(|d| d as i32 - 1);
+                    let other = [n / 9, n / 3 % 3, n % 3].map(|d| d - 1);
                     let share: f32 = (0..3)
                         .map(|a| {
                             let face = if a == axis { 0.0 } else { 0.5 };

@@ -38,7 +38,7 @@ impl Reservoir {
 impl NarrowBand {
     /// Makes those cells of `reservoir` deep that lie below the band, and gives them and what was
     /// deep in it before the velocity that `velocity` [m/s] tells for a place \[m\]. Returns the
-    /// volume that became deep and the volume of all deep cells in the reservoir [particles].
+    /// volume that became deep and the volume of all deep cells in the reservoir \[particles\].
     pub fn fill(
         &mut self,
         reservoir: &Reservoir,
