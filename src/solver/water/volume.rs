@@ -26,7 +26,7 @@ const LARGEST_EXCESS: f32 = 0.5;
 /// scatter of jittered particles.
 const SCATTER: f32 = 0.2;
 /// The same at the surface, where full cells are rare.
-const SURFACE_SCATTER: f32 = 0.05;
+const SURFACE_SCATTER: f32 = 0.1;
 /// A displacement moves at most this many cells a step.
 const LONGEST: f32 = 0.1;
 /// Stands for the density error of a cell that is not surrounded by liquid.
