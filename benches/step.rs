@@ -5,7 +5,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use foreshore::numerics::field::Field;
 use foreshore::numerics::transfer::{
-    Advection, Contact, FaceField, FromParticles, Obstacles, OnGrid, ToGrid, ToParticles,
+    Advection, Contact, FaceField, FromParticles, GridFlow, Obstacles, OnGrid, ToGrid, ToParticles,
 };
 use foreshore::particles::{Particles, Sorter};
 use foreshore::scene::Scene;
@@ -88,8 +88,7 @@ fn passes(c: &mut Criterion) {
                 let advection = Advection { cell_size, dt, keep: 0.0 };
                 ToParticles { position, velocity, affine: &mut [] }.update_and_advect(
                     &sorted,
-                    &field,
-                    &field,
+                    GridFlow { advecting: &field, change: &field, displacing: &field },
                     advection,
                     &NothingInTheWay,
                 )

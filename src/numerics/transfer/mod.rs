@@ -10,7 +10,7 @@ mod to_grid;
 mod to_particles;
 
 pub use to_grid::{FromParticles, OnGrid, ToGrid};
-pub use to_particles::{Advection, Contact, Obstacles, ToParticles};
+pub use to_particles::{Advection, Contact, GridFlow, Obstacles, ToParticles};
 
 use super::field::Field;
 use super::grid::BlockGrid;

@@ -182,13 +182,16 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
     // Far enough that some midpoints leave the tile.
     let dt = 0.6;
     let advection = Advection { cell_size: CELL, dt, keep: 0.0 };
+    let aside = |x: Vec3| linear(x) * 0.125;
+    let displacing = sampled(&sorted.grid, aside);
+    let flow = GridFlow { advecting: &new, change: &new, displacing: &displacing };
     ToParticles { position: &mut positions, velocity: &mut velocities, affine: &mut affine }
-        .update_and_advect(&sorted, &new, &new, advection, &Free);
+        .update_and_advect(&sorted, flow, advection, &Free);
     for i in 0..positions.len() {
         let x = before[i];
         assert!((velocities[i] - linear(x)).length() < 1e-4);
         assert!(affine[i].abs_diff_eq(c, 1e-3));
-        let end = x + dt * linear(x + 0.5 * dt * linear(x));
+        let end = x + dt * (linear(x + 0.5 * dt * linear(x)) + aside(x));
         assert!((positions[i] - end).length() < 1e-4, "{} {end}", positions[i]);
     }
 }
@@ -198,13 +201,14 @@ fn particles_keep_their_share_and_take_the_change() {
     let (sorted, positions) = cloud(1_000, 1.0);
     let still = sampled(&sorted.grid, |_| Vec3::ZERO);
     let change = sampled(&sorted.grid, |_| Vec3::new(0.5, 0.0, -1.0));
+    let flow = GridFlow { advecting: &still, change: &change, displacing: &still };
     for keep in [0.0, 0.5, 1.0] {
         let mut moved = positions.clone();
         let mut velocities = vec![Vec3::splat(7.0); positions.len()];
         let advection = Advection { cell_size: CELL, dt: 0.1, keep };
         let fastest =
             ToParticles { position: &mut moved, velocity: &mut velocities, affine: &mut [] }
-                .update_and_advect(&sorted, &still, &change, advection, &Free);
+                .update_and_advect(&sorted, flow, advection, &Free);
         let expected = Vec3::splat(7.0 * keep) + Vec3::new(0.5, 0.0, -1.0);
         assert!(velocities.iter().all(|v| (*v - expected).length() < 1e-5), "{}", velocities[0]);
         assert!((fastest - expected.length()).abs() < 1e-5);

@@ -68,16 +68,27 @@ pub struct ToParticles<'a> {
     pub affine: &'a mut [Mat3],
 }
 
+/// What the grid has for the particles.
+#[derive(Clone, Copy)]
+pub struct GridFlow<'a> {
+    /// The velocity that carries particles [m/s]; extended at least as far beyond them as they move
+    /// in half a step, plus one cell.
+    pub advecting: &'a FaceField,
+    /// What is added to the velocities of particles [m/s]: FLIP gives its grid's new velocity less
+    /// `keep` times the old one. Extended one cell beyond the particles.
+    pub change: &'a FaceField,
+    /// A speed [m/s] by which particles are moved besides, taken where they start.
+    pub displacing: &'a FaceField,
+}
+
 impl ToParticles<'_> {
-    /// Sets each velocity to `keep` times itself plus `change`, and moves the particles through
-    /// `advecting` by the midpoint rule (RK2). FLIP gives its grid's new velocity less `keep` times
-    /// the old one as `change`. Both fields must be extended at least as far beyond the particles
-    /// as these move in half a step, plus one cell. Returns the highest speed [m/s].
+    /// Sets each velocity to `keep` times itself plus the change, and moves the particles through
+    /// the advecting field by the midpoint rule (RK2), and by the displacement that belongs to the
+    /// place they start from. Returns the highest speed [m/s].
     pub fn update_and_advect(
         self,
         sorted: &Sorted,
-        advecting: &FaceField,
-        change: &FaceField,
+        flow: GridFlow<'_>,
         advection: Advection,
         obstacles: &impl Obstacles,
     ) -> f32 {
@@ -97,7 +108,8 @@ impl ToParticles<'_> {
             .filter(|(_, ((positions, _), _))| !positions.is_empty())
             .map_init(Tile::new, |tile, (block, ((position, velocity), affine))| {
                 let Some(cells) = sorted.cells(block) else { return 0.0 };
-                tile.load(grid, block, advecting, change);
+                tile.load(grid, block, flow);
+                let advecting = flow.advecting;
                 let pass = BlockPass { tile, cells, grid, block, advecting, advection };
                 let columns = ToParticles { position, velocity, affine };
                 if columns.affine.is_empty() {
@@ -110,10 +122,11 @@ impl ToParticles<'_> {
     }
 }
 
-/// The advecting velocity in and two faces around one block, and the change one face around it.
+/// The advecting velocity in and two faces around one block, and the others one face around it.
 struct Tile {
     advecting: Box<[[f32; COMPONENT]; 3]>,
     change: Box<[Padded; 3]>,
+    displacing: Box<[Padded; 3]>,
 }
 
 impl Tile {
@@ -121,14 +134,16 @@ impl Tile {
         Self {
             advecting: Box::new([[0.0; COMPONENT]; 3]),
             change: Box::new([[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3]),
+            displacing: Box::new([[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3]),
         }
     }
 
-    fn load(&mut self, grid: &BlockGrid, block: usize, advecting: &FaceField, change: &FaceField) {
+    fn load(&mut self, grid: &BlockGrid, block: usize, flow: GridFlow<'_>) {
         let neighbours = grid.neighbours(block);
         for axis in 0..3 {
-            load_halo(grid, &change.axes[axis], block, 0.0, &mut self.change[axis]);
-            let field = &advecting.axes[axis].blocks;
+            load_halo(grid, &flow.change.axes[axis], block, 0.0, &mut self.change[axis]);
+            load_halo(grid, &flow.displacing.axes[axis], block, 0.0, &mut self.displacing[axis]);
+            let field = &flow.advecting.axes[axis].blocks;
             for (t, row) in self.advecting[axis][..SLAB * EDGE].chunks_exact_mut(EDGE).enumerate() {
                 let [(bx, x), (by, y)] = [t / EDGE, t % EDGE].map(split);
                 let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
@@ -202,6 +217,7 @@ fn lanes(row: &[f32], first: usize) -> f32x8 {
 /// What the fields are at eight particles.
 struct Sampled {
     advecting: f32x8,
+    displacing: f32x8,
     change: f32x8,
     /// Gradient of the change per cell.
     gradient: [f32x8; 3],
@@ -278,14 +294,14 @@ impl BlockPass<'_> {
         let half = f32x8::splat(0.5 * dt / cell_size);
         let halfway = per_axis(|a| local[a] + sampled[a].advecting * half);
         let middle = self.velocity(halfway);
-        let end = per_axis(|a| start[a] + middle[a] * f32x8::splat(dt));
+        let end = per_axis(|a| start[a] + (middle[a] + sampled[a].displacing) * f32x8::splat(dt));
         let after = per_axis(|a| velocity[a] * f32x8::splat(keep) + sampled[a].change);
         let per_metre = f32x8::splat(1.0 / cell_size);
         let gradient = per_axis(|c| per_axis(|a| sampled[c].gradient[a] * per_metre));
         (end, after, gradient)
     }
 
-    /// Both fields' component `AXIS` in row (x, y).
+    /// All fields' component `AXIS` in row (x, y).
     #[inline(always)]
     fn sample<const AXIS: usize, const AFFINE: bool>(
         &self,
@@ -294,6 +310,7 @@ impl BlockPass<'_> {
         place: &Place,
     ) -> Sampled {
         let mut advecting = f32x8::ZERO;
+        let mut displacing = f32x8::ZERO;
         let mut change = f32x8::ZERO;
         let mut gradient = [f32x8::ZERO; 3];
         let first = |along: usize| usize::from(along == AXIS);
@@ -301,28 +318,31 @@ impl BlockPass<'_> {
             for j in first(1)..3 {
                 let far = (x + i + 1) * SLAB + (y + j + 1) * EDGE + 1;
                 let near = &self.tile.change[AXIS][x + i][y + j];
-                let mut along = [f32x8::ZERO; 3];
+                let aside = &self.tile.displacing[AXIS][x + i][y + j];
+                let mut along = [f32x8::ZERO; 4];
                 for k in first(2)..3 {
                     let weight = place.weight(AXIS, 2, k);
                     let value = lanes(near, k);
                     along[0] += weight * lanes(&self.tile.advecting[AXIS], far + k);
                     along[1] += weight * value;
+                    along[2] += weight * lanes(aside, k);
                     if AFFINE {
-                        along[2] += place.slope(AXIS, 2, k) * value;
+                        along[3] += place.slope(AXIS, 2, k) * value;
                     }
                 }
                 let (wx, wy) = (place.weight(AXIS, 0, i), place.weight(AXIS, 1, j));
                 let across = wx * wy;
                 advecting += across * along[0];
                 change += across * along[1];
+                displacing += across * along[2];
                 if AFFINE {
                     gradient[0] += place.slope(AXIS, 0, i) * wy * along[1];
                     gradient[1] += wx * place.slope(AXIS, 1, j) * along[1];
-                    gradient[2] += across * along[2];
+                    gradient[2] += across * along[3];
                 }
             }
         }
-        Sampled { advecting, change, gradient }
+        Sampled { advecting, displacing, change, gradient }
     }
 
     /// Advecting velocity [m/s] at eight points in cells from the block's corner, from the tile where

@@ -14,7 +14,9 @@ use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
 use crate::numerics::sweeping::Extrapolator;
-use crate::numerics::transfer::{Advection, FaceField, FromParticles, OnGrid, ToGrid, ToParticles};
+use crate::numerics::transfer::{
+    Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
+};
 use crate::particles::{DeepWater, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
 use crate::solver::forces::{Active, WindField};
@@ -63,6 +65,7 @@ pub struct WaterSolver {
     to_grid: ToGrid,
     velocity: FaceField,
     before: FaceField,
+    displacing: FaceField,
     weight: FaceField,
     solid: SolidField,
     occupied: Field<u8>,
@@ -386,8 +389,8 @@ impl WaterSolver {
         boundary::keep_out_of_solids(grid, &self.solid, pressing, &mut self.velocity);
     }
 
-    /// Turns `velocity` into the field that moves particles, with the displacement that keeps the
-    /// volume, and `before` into the change that particles take up.
+    /// Finds the displacement that keeps the volume, and turns `before` into the change that
+    /// particles take up.
     fn keep_volume(&mut self, settings: StepSettings) {
         let keep = settings.viscous_keep();
         for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
@@ -407,7 +410,7 @@ impl WaterSolver {
         self.solver.solve_again(&self.rhs, &mut self.potential, &criteria);
         let region =
             Region { grid, phi: &self.surface.phi, open: &self.solid.open, surface_pressure: None };
-        volume::add_displacement(region, &self.potential, cell_size / dt, &mut self.velocity);
+        volume::find_displacement(region, &self.potential, cell_size / dt, &mut self.displacing);
     }
 
     fn transfer_to_particles(
@@ -419,6 +422,8 @@ impl WaterSolver {
         let (StepSettings { cell_size, dt, .. }, keep) = (settings, settings.viscous_keep());
         let contacts =
             SolidContacts { solids, grid: &self.sorted.grid, margin: CONTACT_MARGIN * cell_size };
+        let Self { velocity, before, displacing, .. } = self;
+        let flow = GridFlow { advecting: velocity, change: before, displacing };
         ToParticles {
             position: &mut particles.position,
             velocity: &mut particles.velocity,
@@ -426,8 +431,7 @@ impl WaterSolver {
         }
         .update_and_advect(
             &self.sorted,
-            &self.velocity,
-            &self.before,
+            flow,
             Advection { cell_size, dt, keep },
             &contacts,
         )

@@ -1,6 +1,8 @@
 //! Keeps the volume: where particles crowd, the flow is given a small displacement that spreads
 //! them, and where they thin out inside the liquid, one that draws them together. It moves
-//! particles without touching their velocities, so it adds no energy.
+//! particles without touching their velocities. Each particle takes it from where it starts, where
+//! the density was measured: on the way, cells further, it would act on other water, and at long
+//! steps crowd what is crowded already.
 //!
 //! The displacement is the gradient of a potential on the same system as the pressure, after
 //! T. Kugelstadt, A. Longva, N. Thuerey and J. Bender, *Implicit density projection for volume
@@ -170,21 +172,27 @@ impl MeanError {
     }
 }
 
-/// Adds the displacement that belongs to `potential` to the faces of liquid cells; `speed` [m/s]
-/// is one cell a step.
-pub fn add_displacement(
+/// Sets `displacing` to the speed [m/s] of the displacement that belongs to `potential`: on the faces
+/// of liquid cells, 0 elsewhere; `speed` [m/s] is one cell a step.
+pub fn find_displacement(
     region: Region<'_>,
     potential: &Field<f32>,
     speed: f32,
-    velocity: &mut FaceField,
+    displacing: &mut FaceField,
 ) {
-    let [ux, uy, uz] = &mut velocity.axes;
+    displacing
+        .axes
+        .iter_mut()
+        .for_each(|axis| axis.blocks.resize(region.grid.len(), Block([0.0; BLOCK_CELLS])));
+    let [ux, uy, uz] = &mut displacing.axes;
     let axes = ux.blocks.par_iter_mut().zip(&mut uy.blocks).zip(&mut uz.blocks);
     axes.enumerate().for_each(|(b, ((ux, uy), uz))| {
+        let mut axes = [ux, uy, uz];
+        axes.iter_mut().for_each(|u| u.0.fill(0.0));
         let Some(rises) = Rises::of_block(region, potential, b) else { return };
-        for (axis, u) in [ux, uy, uz].into_iter().enumerate() {
+        for (axis, u) in axes.into_iter().enumerate() {
             rises.for_each(axis, &region.open.axes[axis].blocks[b].0, |i, rise| {
-                u.0[i] -= rise.clamp(-LONGEST, LONGEST) * speed;
+                u.0[i] = -rise.clamp(-LONGEST, LONGEST) * speed;
             });
         }
     });
