@@ -5,18 +5,21 @@
 
 use super::{NarrowBand, REACH};
 use crate::numerics::field::Block;
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
-use crate::numerics::mask::{CellMask, NO_CELLS, Touch, cells, combine};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
+use crate::numerics::mask::{CellMask, NO_CELLS, Touch, combine};
 use crate::numerics::transfer::FaceField;
-use glam::Vec3;
 use rayon::prelude::*;
+use wide::{f32x4, f32x8};
 
 /// Faces that a tile holds beyond the block on either side.
 const HALO: usize = 6;
 const EDGE: usize = BLOCK_EDGE + 2 * HALO;
 const ROW: usize = EDGE;
 const SLAB: usize = EDGE * EDGE;
-const COMPONENT: usize = EDGE * EDGE * EDGE;
+/// Indices are taken modulo this, which none in the tile reaches, so that none needs to be checked.
+const WRAP: usize = 8192;
+/// Numbers that one component of the tile takes: room for the highest of the 64 nodes too.
+const COMPONENT: usize = WRAP + 4 * SLAB;
 /// Water that crosses less of a cell in a step stays where it is.
 const STILL: f32 = 1e-6;
 impl NarrowBand {
@@ -38,8 +41,12 @@ impl NarrowBand {
             |tile, (b, ((x, y), z))| {
                 tile.load(grid, b, velocity);
                 for (axis, block) in [x, y, z].into_iter().enumerate() {
-                    for i in cells(&wanted.blocks[b]) {
-                        block.0[i] = tile.carried_to(axis, i, courant);
+                    for (row, values) in block.0.chunks_exact_mut(BLOCK_EDGE).enumerate() {
+                        let place = [row / BLOCK_EDGE, row % BLOCK_EDGE];
+                        let bits = (wanted.blocks[b][place[0]] >> (8 * place[1])) as u8;
+                        if bits != 0 {
+                            values.copy_from_slice(&tile.carried_to(axis, place, bits, courant));
+                        }
                     }
                 }
             },
@@ -67,17 +74,16 @@ impl NarrowBand {
 }
 
 /// Velocities in and around one block [m/s].
-struct Tile(Box<[f32; 3 * COMPONENT]>);
+struct Tile(Box<[[f32; COMPONENT]; 3]>);
 
 impl Tile {
     fn new() -> Self {
-        Self(Box::new([0.0; 3 * COMPONENT]))
+        Self(Box::new([[0.0; COMPONENT]; 3]))
     }
 
     fn load(&mut self, grid: &BlockGrid, block: usize, velocity: &FaceField) {
         let neighbours = grid.neighbours(block);
-        for (axis, component) in self.0.chunks_exact_mut(COMPONENT).enumerate() {
-            let blocks = &velocity.axes[axis].blocks;
+        for (component, field) in self.0.iter_mut().zip(&velocity.axes) {
             for tx in 0..EDGE {
                 let (bx, x) = split(tx);
                 for ty in 0..EDGE {
@@ -91,10 +97,9 @@ impl Tile {
                     ] {
                         let source = neighbours[bx * 9 + by * 3 + bz];
                         let part = &mut row[tz..tz + len];
-                        if source == NO_BLOCK {
-                            part.fill(0.0);
-                        } else {
-                            part.copy_from_slice(&blocks[source as usize].0[at + z..][..len]);
+                        match field.blocks.get(source as usize) {
+                            Some(block) => part.copy_from_slice(&block.0[at + z..][..len]),
+                            None => part.fill(0.0),
                         }
                     }
                 }
@@ -102,57 +107,98 @@ impl Tile {
         }
     }
 
-    /// The velocity component that the flow brings to the lower face of cell `i`; `courant` is the
-    /// step over the cell size [s/m].
-    fn carried_to(&self, axis: usize, i: usize, courant: f32) -> f32 {
-        let mut place = local_cell(i).as_vec3() + 0.5;
-        place[axis] -= 0.5;
-        let here = self.linear_vector(place);
-        if here.abs().max_element() * courant < STILL {
-            return here[axis];
+    /// The velocity component that the flow brings to the lower faces of the cells of row (x, y)
+    /// whose bits `wanted` has, anything elsewhere; `courant` is the step over the cell size [s/m].
+    fn carried_to(&self, axis: usize, [x, y]: [usize; 2], wanted: u8, courant: f32) -> [f32; 8] {
+        let mut place = [
+            f32x8::splat(x as f32 + 0.5),
+            f32x8::splat(y as f32 + 0.5),
+            f32x8::new([0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5]),
+        ];
+        place[axis] -= f32x8::splat(0.5);
+        let here = self.at_faces(axis, x, y);
+        let [u, v, w] = here;
+        let way = u.abs().fast_max(v.abs()).fast_max(w.abs()) * f32x8::splat(courant);
+        let moving = way.simd_ge(f32x8::splat(STILL)).to_bitmask() as u8;
+        let mut carried = here[axis].to_array();
+        if moving & wanted == 0 {
+            return carried;
         }
-        let middle = place - here * (0.5 * courant);
-        let along = self.linear_vector(middle);
-        self.cubic(axis, place - along * courant)
+        let middle = |a: usize| place[a] - here[a] * f32x8::splat(0.5 * courant);
+        let middle = [middle(0), middle(1), middle(2)];
+        let along = [self.linear(0, middle), self.linear(1, middle), self.linear(2, middle)];
+        let start = |a: usize| place[a] - along[a] * f32x8::splat(courant);
+        let (first, [fx, fy, fz]) = stencils(axis, [start(0), start(1), start(2)]);
+        let [wx, wy, wz] = [catmull_rom(fx), catmull_rom(fy), catmull_rom(fz)];
+        for lane in (0..8).filter(|lane| (moving & wanted) >> lane & 1 == 1) {
+            let weights = [&wx, &wy, &wz].map(|w| w.each_ref().map(|w| w[lane]));
+            carried[lane] = self.cubic(axis, first[lane], weights);
+        }
+        carried
     }
 
-    /// Trilinear samples of all components.
+    /// All components at the lower faces along `axis` of the cells of row (x, y).
     #[inline(always)]
-    fn linear_vector(&self, local: Vec3) -> Vec3 {
-        Vec3::new(self.linear(0, local), self.linear(1, local), self.linear(2, local))
-    }
-
-    /// Trilinear sample of a component at `local` (cells from the block's corner).
-    #[inline(always)]
-    fn linear(&self, axis: usize, local: Vec3) -> f32 {
-        let (first, f) = stencil(axis, local);
-        let v = &self.0[axis * COMPONENT + first..];
-        let lerp = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        let edge = |o: usize| lerp(v[o], v[o + 1], f.z);
-        lerp(lerp(edge(0), edge(ROW), f.y), lerp(edge(SLAB), edge(SLAB + ROW), f.y), f.x)
-    }
-
-    /// Catmull–Rom sample of a component at `local`, within what the eight nearest faces hold.
-    fn cubic(&self, axis: usize, local: Vec3) -> f32 {
-        let (first, f) = stencil(axis, local);
-        let v = &self.0[axis * COMPONENT + first - SLAB - ROW - 1..];
-        let [wx, wy, wz] = [catmull_rom(f.x), catmull_rom(f.y), catmull_rom(f.z)];
-        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-        let mut sum = 0.0;
-        for (x, wx) in wx.iter().enumerate() {
-            let mut plane = 0.0;
-            for (y, wy) in wy.iter().enumerate() {
-                let row = &v[x * SLAB + y * ROW..][..4];
-                let along = wz[0] * row[0] + wz[1] * row[1] + wz[2] * row[2] + wz[3] * row[3];
-                plane += wy * along;
-                if (x == 1 || x == 2) && (y == 1 || y == 2) {
-                    low = low.min(row[1]).min(row[2]);
-                    high = high.max(row[1]).max(row[2]);
-                }
+    fn at_faces(&self, axis: usize, x: usize, y: usize) -> [f32x8; 3] {
+        const STEP: [usize; 3] = [SLAB, ROW, 1];
+        let own = (x + HALO) * SLAB + (y + HALO) * ROW + HALO;
+        let row = |component: usize, first: usize| {
+            let mut values = [0.0; 8];
+            values.copy_from_slice(&self.0[component][first..first + 8]);
+            f32x8::new(values)
+        };
+        let at = |component: usize| {
+            if component == axis {
+                return row(component, own);
             }
-            sum += wx * plane;
+            let (below, beside) = (own - STEP[axis], STEP[component]);
+            let pair = |first: usize| row(component, first) + row(component, first + beside);
+            f32x8::splat(0.25) * (pair(below) + pair(own))
+        };
+        [at(0), at(1), at(2)]
+    }
+
+    /// Trilinear samples of a component at eight places (cells from the block's corner).
+    #[inline(always)]
+    fn linear(&self, axis: usize, local: [f32x8; 3]) -> f32x8 {
+        let (first, [fx, fy, fz]) = stencils(axis, local);
+        let component = &self.0[axis];
+        let node = |offset: usize| {
+            let mut values = [0.0; 8];
+            for lane in 0..8 {
+                values[lane] = component[first[lane] + offset];
+            }
+            f32x8::new(values)
+        };
+        let lerp = |a: f32x8, b: f32x8, t: f32x8| a + (b - a) * t;
+        let edge = |o: usize| lerp(node(o), node(o + 1), fz);
+        lerp(lerp(edge(0), edge(ROW), fy), lerp(edge(SLAB), edge(SLAB + ROW), fy), fx)
+    }
+
+    /// Catmull–Rom sample of a component around the entry `first`, within what the eight nearest
+    /// faces hold. `weights` for the four faces along each axis.
+    #[inline(always)]
+    fn cubic(&self, axis: usize, first: usize, [wx, wy, wz]: [[f32; 4]; 3]) -> f32 {
+        let component = &self.0[axis];
+        let first = (first % WRAP).saturating_sub(SLAB + ROW + 1);
+        let row = |x: usize, y: usize| {
+            let mut values = [0.0; 4];
+            values.copy_from_slice(&component[first + x * SLAB + y * ROW..][..4]);
+            f32x4::new(values)
+        };
+        let mut sum = f32x4::ZERO;
+        for (x, wx) in wx.iter().enumerate() {
+            let mut plane = f32x4::ZERO;
+            for (y, wy) in wy.iter().enumerate() {
+                plane += f32x4::splat(*wy) * row(x, y);
+            }
+            sum += f32x4::splat(*wx) * plane;
         }
-        sum.max(low).min(high)
+        let near = [row(1, 1), row(1, 2), row(2, 1), row(2, 2)];
+        let low = near[0].fast_min(near[1]).fast_min(near[2].fast_min(near[3])).to_array();
+        let high = near[0].fast_max(near[1]).fast_max(near[2].fast_max(near[3])).to_array();
+        let [a, b, c, d] = (sum * f32x4::new(wz)).to_array();
+        ((a + b) + (c + d)).max(low[1].min(low[2])).min(high[1].max(high[2]))
     }
 }
 
@@ -162,28 +208,32 @@ fn split(t: usize) -> (usize, usize) {
     (shifted / BLOCK_EDGE, shifted % BLOCK_EDGE)
 }
 
-/// The tile's entry below `local` and the fractions beyond it. Places out of reach are drawn to
-/// the edge.
+/// The tile's entries below eight places and the fractions beyond them. Places out of reach are
+/// drawn to the edge.
 #[inline(always)]
-fn stencil(axis: usize, local: Vec3) -> (usize, Vec3) {
-    let mut shift = Vec3::splat(HALO as f32 - 0.5);
-    shift[axis] = HALO as f32;
-    let p = (local + shift).clamp(Vec3::ONE, Vec3::splat((EDGE - 3) as f32 + 0.999));
-    let base = [p.x as i32, p.y as i32, p.z as i32];
-    let fraction = p - Vec3::new(base[0] as f32, base[1] as f32, base[2] as f32);
-    let [x, y, z] = base.map(|b| b as usize);
-    (x * SLAB + y * ROW + z, fraction)
+fn stencils(axis: usize, local: [f32x8; 3]) -> ([usize; 8], [f32x8; 3]) {
+    let highest = f32x8::splat((EDGE - 3) as f32 + 0.999);
+    let along = |a: usize| {
+        let shift = HALO as f32 - if a == axis { 0.0 } else { 0.5 };
+        (local[a] + f32x8::splat(shift)).fast_max(f32x8::ONE).fast_min(highest)
+    };
+    let p = [along(0), along(1), along(2)];
+    let base = p.map(f32x8::floor);
+    let first = base[0] * f32x8::splat(SLAB as f32) + base[1] * f32x8::splat(ROW as f32) + base[2];
+    let first = first.fast_trunc_int().to_array().map(|first| first as usize % WRAP);
+    (first, [p[0] - base[0], p[1] - base[1], p[2] - base[2]])
 }
 
-/// Weights of four values one apart, for a place at `t` (0 … 1) between the middle two.
+/// Weights of four values one apart, for places at `t` (0 … 1) between the middle two.
 #[inline(always)]
-fn catmull_rom(t: f32) -> [f32; 4] {
+fn catmull_rom(t: f32x8) -> [[f32; 8]; 4] {
+    let times = |factor: f32, value: f32x8| f32x8::splat(factor) * value;
     let (t2, t3) = (t * t, t * t * t);
     [
-        0.5 * (2.0 * t2 - t3 - t),
-        0.5 * (3.0 * t3 - 5.0 * t2) + 1.0,
-        0.5 * (4.0 * t2 - 3.0 * t3 + t),
-        0.5 * (t3 - t2),
+        times(0.5, times(2.0, t2) - t3 - t).to_array(),
+        (times(0.5, times(3.0, t3) - times(5.0, t2)) + f32x8::ONE).to_array(),
+        times(0.5, times(4.0, t2) - times(3.0, t3) + t).to_array(),
+        times(0.5, t3 - t2).to_array(),
     ]
 }
 
@@ -191,7 +241,8 @@ fn catmull_rom(t: f32) -> [f32; 4] {
 mod tests {
     use super::*;
     use crate::numerics::field::Field;
-    use glam::IVec3;
+    use crate::numerics::grid::local_cell;
+    use glam::{IVec3, Vec3};
 
     /// A field on 3³ blocks, each component given at its faces (cells).
     fn field(value: impl Fn(usize, Vec3) -> f32) -> (BlockGrid, FaceField) {
@@ -218,13 +269,18 @@ mod tests {
         tile
     }
 
+    /// What the flow brings to the lower face of cell `i` in a step of one second and cells of a metre.
+    fn carried(tile: &Tile, axis: usize, i: usize) -> f32 {
+        tile.carried_to(axis, [i >> 6, i >> 3 & 7], 0xff, 1.0)[i & 7]
+    }
+
     #[test]
     fn a_uniform_flow_carries_a_wave_with_an_error_of_third_order() {
         let error = |k: f32| {
             let tile = loaded(|a, p| if a == 0 { 1.3 } else { (k * p.x).sin() });
             let worst = (0..BLOCK_CELLS).map(|i| {
                 let x = local_cell(i).x as f32 + 0.5;
-                (tile.carried_to(1, i, 1.0) - (k * (x - 1.3)).sin()).abs()
+                (carried(&tile, 1, i) - (k * (x - 1.3)).sin()).abs()
             });
             // Next to crests the limiter holds the result within the values around.
             let mut all: Vec<f32> = worst.collect();
@@ -240,7 +296,7 @@ mod tests {
     fn still_water_and_uniform_flow_stay_as_they_are() {
         for speed in [0.0, 0.7, -3.9] {
             let tile = loaded(|_, _| speed);
-            assert!((0..BLOCK_CELLS).all(|i| tile.carried_to(2, i, 1.0) == speed));
+            assert!((0..BLOCK_CELLS).all(|i| carried(&tile, 2, i) == speed));
         }
     }
 
@@ -248,7 +304,7 @@ mod tests {
     fn nothing_new_is_higher_or_lower_than_what_was_there() {
         let step = |a: usize, p: Vec3| if a == 0 { 0.6 } else { f32::from(u8::from(p.x > 3.2)) };
         let tile = loaded(step);
-        let carried = (0..BLOCK_CELLS).map(|i| tile.carried_to(1, i, 1.0));
-        assert!(carried.into_iter().all(|u| (0.0..=1.0).contains(&u)));
+        let mut all = (0..BLOCK_CELLS).map(|i| carried(&tile, 1, i));
+        assert!(all.all(|u| (0.0..=1.0).contains(&u)));
     }
 }

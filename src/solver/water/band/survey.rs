@@ -66,11 +66,14 @@ impl NarrowBand {
             capacity.0.fill(PER_CELL);
             *closed = NO_CELLS;
             if let Some(near) = NearSolid::of_block(grid, solid, b, cell_size) {
-                // A cell is wholly open if solids take nothing of it.
+                // Only cells that solids take a part of need to be looked at more closely.
                 let open = &solid.open_volume.blocks[b].0;
-                for (i, value) in capacity.0.iter_mut().enumerate().filter(|(i, _)| open[*i] < 1.0)
-                {
-                    *value = (0..8).filter(|k| near.is_open(i, eighth(*k))).count() as u8;
+                for (i, value) in capacity.0.iter_mut().enumerate() {
+                    if open[i] <= 0.0 {
+                        *value = 0;
+                    } else if open[i] < 1.0 {
+                        *value = (0..8).filter(|k| near.is_open(i, eighth(*k))).count() as u8;
+                    }
                 }
                 *closed = cells_where(|i| capacity.0[i] == 0);
             }
