@@ -88,7 +88,7 @@ fn passes(c: &mut Criterion) {
                 let advection = Advection { cell_size, dt, keep: 0.0 };
                 ToParticles { position, velocity, affine: &mut [] }.update_and_advect(
                     &sorted,
-                    GridFlow { advecting: &field, change: &field, displacing: &field },
+                    GridFlow { velocity: &field, before: &field, displacing: &field },
                     advection,
                     &NothingInTheWay,
                 )

@@ -184,7 +184,8 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
     let advection = Advection { cell_size: CELL, dt, keep: 0.0 };
     let aside = |x: Vec3| linear(x) * 0.125;
     let displacing = sampled(&sorted.grid, aside);
-    let flow = GridFlow { advecting: &new, change: &new, displacing: &displacing };
+    let still = sampled(&sorted.grid, |_| Vec3::ZERO);
+    let flow = GridFlow { velocity: &new, before: &still, displacing: &displacing };
     ToParticles { position: &mut positions, velocity: &mut velocities, affine: &mut affine }
         .update_and_advect(&sorted, flow, advection, &Free);
     for i in 0..positions.len() {
@@ -200,8 +201,9 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
 fn particles_keep_their_share_and_take_the_change() {
     let (sorted, positions) = cloud(1_000, 1.0);
     let still = sampled(&sorted.grid, |_| Vec3::ZERO);
-    let change = sampled(&sorted.grid, |_| Vec3::new(0.5, 0.0, -1.0));
-    let flow = GridFlow { advecting: &still, change: &change, displacing: &still };
+    let had = Vec3::new(-0.5, 0.0, 1.0);
+    let before = sampled(&sorted.grid, |_| had);
+    let flow = GridFlow { velocity: &still, before: &before, displacing: &still };
     for keep in [0.0, 0.5, 1.0] {
         let mut moved = positions.clone();
         let mut velocities = vec![Vec3::splat(7.0); positions.len()];
@@ -209,7 +211,7 @@ fn particles_keep_their_share_and_take_the_change() {
         let fastest =
             ToParticles { position: &mut moved, velocity: &mut velocities, affine: &mut [] }
                 .update_and_advect(&sorted, flow, advection, &Free);
-        let expected = Vec3::splat(7.0 * keep) + Vec3::new(0.5, 0.0, -1.0);
+        let expected = keep * (Vec3::splat(7.0) - had);
         assert!(velocities.iter().all(|v| (*v - expected).length() < 1e-5), "{}", velocities[0]);
         assert!((fastest - expected.length()).abs() < 1e-5);
         assert_eq!(moved, positions);

@@ -71,20 +71,19 @@ pub struct ToParticles<'a> {
 /// What the grid has for the particles.
 #[derive(Clone, Copy)]
 pub struct GridFlow<'a> {
-    /// The velocity that carries particles [m/s]; extended at least as far beyond them as they move
-    /// in half a step, plus one cell.
-    pub advecting: &'a FaceField,
-    /// What is added to the velocities of particles [m/s]: FLIP gives its grid's new velocity less
-    /// `keep` times the old one. Extended one cell beyond the particles.
-    pub change: &'a FaceField,
+    /// The velocity after the step, which carries particles [m/s]; extended at least as far beyond
+    /// them as they move in half a step, plus one cell.
+    pub velocity: &'a FaceField,
+    /// The velocity that the particles had brought to the grid [m/s].
+    pub before: &'a FaceField,
     /// A speed [m/s] by which particles are moved besides, taken where they start.
     pub displacing: &'a FaceField,
 }
 
 impl ToParticles<'_> {
-    /// Sets each velocity to `keep` times itself plus the change, and moves the particles through
-    /// the advecting field by the midpoint rule (RK2), and by the displacement that belongs to the
-    /// place they start from. Returns the highest speed [m/s].
+    /// Sets each velocity to the grid's plus `keep` times what it differed from the grid's before,
+    /// and moves the particles through the grid's by the midpoint rule (RK2), and by the
+    /// displacement that belongs to the place they start from. Returns the highest speed [m/s].
     pub fn update_and_advect(
         self,
         sorted: &Sorted,
@@ -108,8 +107,8 @@ impl ToParticles<'_> {
             .filter(|(_, ((positions, _), _))| !positions.is_empty())
             .map_init(Tile::new, |tile, (block, ((position, velocity), affine))| {
                 let Some(cells) = sorted.cells(block) else { return 0.0 };
-                tile.load(grid, block, flow);
-                let advecting = flow.advecting;
+                tile.load(grid, block, flow, advection.keep);
+                let advecting = flow.velocity;
                 let pass = BlockPass { tile, cells, grid, block, advecting, advection };
                 let columns = ToParticles { position, velocity, affine };
                 if columns.affine.is_empty() {
@@ -138,12 +137,11 @@ impl Tile {
         }
     }
 
-    fn load(&mut self, grid: &BlockGrid, block: usize, flow: GridFlow<'_>) {
+    fn load(&mut self, grid: &BlockGrid, block: usize, flow: GridFlow<'_>, keep: f32) {
         let neighbours = grid.neighbours(block);
         for axis in 0..3 {
-            load_halo(grid, &flow.change.axes[axis], block, 0.0, &mut self.change[axis]);
             load_halo(grid, &flow.displacing.axes[axis], block, 0.0, &mut self.displacing[axis]);
-            let field = &flow.advecting.axes[axis].blocks;
+            let field = &flow.velocity.axes[axis].blocks;
             for (t, row) in self.advecting[axis][..SLAB * EDGE].chunks_exact_mut(EDGE).enumerate() {
                 let [(bx, x), (by, y)] = [t / EDGE, t % EDGE].map(split);
                 let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
@@ -157,6 +155,22 @@ impl Tile {
                 copy_or_clear(low, below.map(|b| &b[BLOCK_EDGE - HALO..]));
                 copy_or_clear(middle, level);
                 copy_or_clear(high, above.map(|a| &a[..HALO]));
+            }
+            load_halo(grid, &flow.before.axes[axis], block, 0.0, &mut self.change[axis]);
+            self.find_change(axis, keep);
+        }
+    }
+
+    /// Turns the velocity before in `change` into what particles add to `keep` times their own.
+    fn find_change(&mut self, axis: usize, keep: f32) {
+        const SHIFT: usize = HALO - 1;
+        let component = &self.advecting[axis];
+        for (x, plane) in self.change[axis].iter_mut().enumerate() {
+            for (y, row) in plane.iter_mut().enumerate() {
+                let first = (x + SHIFT) * SLAB + (y + SHIFT) * EDGE + SHIFT;
+                for (before, after) in row.iter_mut().zip(&component[first..]) {
+                    *before = after - keep * *before;
+                }
             }
         }
     }

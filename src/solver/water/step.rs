@@ -368,15 +368,14 @@ impl WaterSolver {
 
     /// Highest velocity component on any face, infinite if any is not finite [m/s].
     fn max_face_speed(&self) -> f32 {
-        let highest = |block: &Block<f32>| {
-            block
-                .0
-                .iter()
-                .fold(0.0f32, |m, u| if u.is_finite() { m.max(u.abs()) } else { f32::INFINITY })
-        };
-        let axis =
-            |field: &Field<f32>| field.blocks.par_iter().map(highest).reduce(|| 0.0, f32::max);
-        self.velocity.axes.iter().map(axis).fold(0.0, f32::max)
+        // Magnitudes are ordered as their bits are, and what is not finite comes last.
+        const MAGNITUDE: u32 = !(1 << 31);
+        let of_block =
+            |block: &Block<f32>| block.0.iter().fold(0, |m, u| (u.to_bits() & MAGNITUDE).max(m));
+        let of_axis =
+            |field: &Field<f32>| field.blocks.par_iter().map(of_block).reduce(|| 0, u32::max);
+        let highest = f32::from_bits(self.velocity.axes.iter().map(of_axis).fold(0, u32::max));
+        if highest.is_finite() { highest } else { f32::INFINITY }
     }
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
@@ -389,18 +388,8 @@ impl WaterSolver {
         boundary::keep_out_of_solids(grid, &self.solid, pressing, &mut self.velocity);
     }
 
-    /// Finds the displacement that keeps the volume, and turns `before` into the change that
-    /// particles take up.
+    /// Finds the displacement that keeps the volume.
     fn keep_volume(&mut self, settings: StepSettings) {
-        let keep = settings.viscous_keep();
-        for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
-            let blocks = before.blocks.par_iter_mut().zip(&velocity.blocks);
-            blocks.for_each(|(before, velocity)| {
-                for (b, v) in before.0.iter_mut().zip(&velocity.0) {
-                    *b = v - keep * *b;
-                }
-            });
-        }
         let grid = &self.sorted.grid;
         let StepSettings { cell_size, dt, .. } = settings;
         let scratch = &mut self.potential;
@@ -423,7 +412,7 @@ impl WaterSolver {
         let contacts =
             SolidContacts { solids, grid: &self.sorted.grid, margin: CONTACT_MARGIN * cell_size };
         let Self { velocity, before, displacing, .. } = self;
-        let flow = GridFlow { advecting: velocity, change: before, displacing };
+        let flow = GridFlow { velocity, before, displacing };
         ToParticles {
             position: &mut particles.position,
             velocity: &mut particles.velocity,
