@@ -1,7 +1,7 @@
 //! A block's values together with one layer of its neighbours'.
 
 use super::field::Field;
-use super::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK};
+use super::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
 
 /// A block with a halo of one cell, `[x + 1][y + 1][z + 1]` for the block's cell `(x, y, z)`.
 pub type HaloTile<T> = [[[T; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
@@ -15,24 +15,45 @@ pub fn load_halo<T: Copy>(
     outside: T,
     tile: &mut HaloTile<T>,
 ) {
-    let neighbours = grid.neighbours(block);
-    for (tx, plane) in tile.iter_mut().enumerate() {
-        let (bx, x) = split(tx);
-        for (ty, row) in plane.iter_mut().enumerate() {
-            let (by, y) = split(ty);
-            let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
-            let source = |bz: usize| {
-                let index = neighbours[bx * 9 + by * 3 + bz];
-                (index != NO_BLOCK).then(|| &field.blocks[index as usize].0[at..at + BLOCK_EDGE])
-            };
-            row[0] = source(0).map_or(outside, |s| s[BLOCK_EDGE - 1]);
-            match source(1) {
-                Some(own) => row[1..=BLOCK_EDGE].copy_from_slice(own),
-                None => row[1..=BLOCK_EDGE].fill(outside),
-            }
-            row[BLOCK_EDGE + 1] = source(2).map_or(outside, |s| s[0]);
+    const ROW: usize = BLOCK_EDGE * (BLOCK_EDGE - 1);
+    const PLANE: usize = BLOCK_EDGE * ROW;
+    let around = grid.neighbours(block).map(|n| field.blocks.get(n as usize).map(|b| &b.0));
+    // The rows with x and y inside the block, then the tile's sides normal to y, then to x.
+    for (x, plane) in tile[1..=BLOCK_EDGE].iter_mut().enumerate() {
+        let first = x * BLOCK_EDGE * BLOCK_EDGE;
+        for (y, row) in plane[1..=BLOCK_EDGE].iter_mut().enumerate() {
+            load_row(&around[12..15], first + y * BLOCK_EDGE, outside, row);
         }
+        load_row(&around[9..12], first + ROW, outside, &mut plane[0]);
+        load_row(&around[15..18], first, outside, &mut plane[BLOCK_EDGE + 1]);
     }
+    for (side, tx, first) in [(0, 0, PLANE), (18, BLOCK_EDGE + 1, 0)] {
+        let plane = &mut tile[tx];
+        for (y, row) in plane[1..=BLOCK_EDGE].iter_mut().enumerate() {
+            load_row(&around[side + 3..side + 6], first + y * BLOCK_EDGE, outside, row);
+        }
+        load_row(&around[side..side + 3], first + ROW, outside, &mut plane[0]);
+        load_row(&around[side + 6..side + 9], first, outside, &mut plane[BLOCK_EDGE + 1]);
+    }
+}
+
+/// Copies the row along z that starts at entry `first` of the middle one of three blocks, and the
+/// entries before and behind it from the others.
+#[inline(always)]
+fn load_row<T: Copy>(
+    blocks: &[Option<&[T; BLOCK_CELLS]>],
+    first: usize,
+    outside: T,
+    row: &mut [T; BLOCK_EDGE + 2],
+) {
+    // Rows start at multiples of their length: without a bound to check.
+    let first = first & (BLOCK_CELLS - BLOCK_EDGE);
+    row[0] = blocks[0].map_or(outside, |below| below[first + BLOCK_EDGE - 1]);
+    match blocks[1] {
+        Some(level) => row[1..=BLOCK_EDGE].copy_from_slice(&level[first..first + BLOCK_EDGE]),
+        None => row[1..=BLOCK_EDGE].fill(outside),
+    }
+    row[BLOCK_EDGE + 1] = blocks[2].map_or(outside, |above| above[first]);
 }
 
 /// Replaces each value inside a tile by a weighted mean over it and the 26 around, with the weights
@@ -63,12 +84,6 @@ pub fn smooth_tile(tile: &mut HaloTile<f32>, side: f32, middle: f32) {
         }
         below = old;
     }
-}
-
-/// Block (0 … 2) and cell of a tile coordinate.
-fn split(t: usize) -> (usize, usize) {
-    let shifted = t + BLOCK_EDGE - 1;
-    (shifted / BLOCK_EDGE, shifted % BLOCK_EDGE)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::poisson::PoissonMatrix;
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
+use wide::f32x8;
 
 const EMPTY_TILE: HaloTile<f32> = [[[0.0; 10]; 10]; 10];
 
@@ -36,16 +37,21 @@ impl Region<'_> {
     fn phi_tile(&self, b: usize) -> Option<HaloTile<f32>> {
         let mut tile = EMPTY_TILE;
         load_halo(self.grid, self.phi, b, 1.0, &mut tile);
-        tile.as_flattened().as_flattened().iter().any(|phi| *phi < 0.0).then_some(tile)
+        holds_liquid(tile.as_flattened().as_flattened()).then_some(tile)
     }
 
-    fn surface_pressure_tile(&self, b: usize) -> HaloTile<f32> {
-        let mut tile = EMPTY_TILE;
-        if let Some(pressure) = self.surface_pressure {
+    fn surface_pressure_tile(&self, b: usize) -> Option<HaloTile<f32>> {
+        self.surface_pressure.map(|pressure| {
+            let mut tile = EMPTY_TILE;
             load_halo(self.grid, pressure, b, 0.0, &mut tile);
-        }
-        tile
+            tile
+        })
     }
+}
+
+/// Whether any of these distances lies in liquid; looks at all of them, eight at a time.
+fn holds_liquid(phi: &[f32]) -> bool {
+    phi.iter().fold(false, |wet, phi| wet | (*phi < 0.0))
 }
 
 /// Assembles `matrix` and `rhs` for the liquid cells. Through the open share w of a face flows
@@ -75,14 +81,14 @@ pub fn assemble(
             lower.into_iter().for_each(|l| l.fill(0.0));
             diagonal.0.fill(0.0);
             rhs.0.fill(0.0);
-            if region.phi.blocks[b].0.iter().all(|phi| *phi >= 0.0) {
+            if !holds_liquid(&region.phi.blocks[b].0) {
                 return;
             }
             let Some(phi) = region.phi_tile(b) else { return };
             let at_surface = region.surface_pressure_tile(b);
             for (axis, lower) in [&mut x.0, &mut y.0, &mut z.0].into_iter().enumerate() {
                 let flux = Flux::load(region, velocity, solid, axis, b);
-                flux.assemble(axis, &phi, &at_surface, &mut diagonal.0, &mut rhs.0, lower);
+                flux.assemble(axis, &phi, at_surface.as_ref(), &mut diagonal.0, &mut rhs.0, lower);
             }
         });
 }
@@ -122,51 +128,99 @@ impl Flux {
         &self,
         axis: usize,
         phi: &HaloTile<f32>,
-        at_surface: &HaloTile<f32>,
+        at_surface: Option<&HaloTile<f32>>,
         diagonal: &mut [f32; BLOCK_CELLS],
         rhs: &mut [f32; BLOCK_CELLS],
         lower: &mut [f32; BLOCK_CELLS],
     ) {
-        let [dx, dy, dz] = [usize::from(axis == 0), usize::from(axis == 1), usize::from(axis == 2)];
-        for x in 1..=BLOCK_EDGE {
-            for y in 1..=BLOCK_EDGE {
-                let at = ((x - 1) * BLOCK_EDGE + y - 1) * BLOCK_EDGE;
-                for z in 1..=BLOCK_EDGE {
-                    let i = at + z - 1;
-                    let own = phi[x][y][z];
-                    if own >= 0.0 {
-                        continue;
-                    }
-                    let (low, high) = (phi[x - dx][y - dy][z - dz], phi[x + dx][y + dy][z + dz]);
-                    let (w_low, w_high) = (self.open[x][y][z], self.open[x + dx][y + dy][z + dz]);
-                    let mut inflow = self.through[x][y][z] - self.through[x + dx][y + dy][z + dz];
-                    if low < 0.0 {
-                        lower[i] = w_low;
-                        diagonal[i] += w_low;
-                    } else {
-                        let k = w_low * steepness(own, low);
-                        diagonal[i] += k;
-                        let other = at_surface[x - dx][y - dy][z - dz];
-                        inflow += k * between(own, low, at_surface[x][y][z], other);
-                    }
-                    if high < 0.0 {
-                        diagonal[i] += w_high;
-                    } else {
-                        let k = w_high * steepness(own, high);
-                        diagonal[i] += k;
-                        let other = at_surface[x + dx][y + dy][z + dz];
-                        inflow += k * between(own, high, at_surface[x][y][z], other);
-                    }
-                    rhs[i] += inflow;
-                }
+        for row in 0..BLOCK_EDGE * BLOCK_EDGE {
+            let at = row * BLOCK_EDGE;
+            let own = row_of(phi, row);
+            let wet = own.simd_lt(f32x8::ZERO);
+            if wet.none() {
+                continue;
             }
+            let k_low = coupling(own, row_below(phi, row, axis), row_of(&self.open, row));
+            let k_high = coupling(own, row_above(phi, row, axis), row_above(&self.open, row, axis));
+            let mut inflow = row_of(&self.through, row) - row_above(&self.through, row, axis);
+            if let Some(pressure) = at_surface {
+                let near = row_of(pressure, row);
+                let at_low = row_below(pressure, row, axis);
+                let at_high = row_above(pressure, row, axis);
+                inflow += k_low.prescribed * between(own, row_below(phi, row, axis), near, at_low);
+                inflow +=
+                    k_high.prescribed * between(own, row_above(phi, row, axis), near, at_high);
+            }
+            put(&mut lower[at..], wet & k_low.inside);
+            let couplings = (k_low.inside + k_low.prescribed, k_high.inside + k_high.prescribed);
+            add(&mut diagonal[at..], wet & couplings.0);
+            add(&mut diagonal[at..], wet & couplings.1);
+            add(&mut rhs[at..], wet & inflow);
         }
     }
 }
 
+/// How liquid cells hang together with the cells across one of their faces.
+struct Coupling {
+    /// With those that are liquid.
+    inside: f32x8,
+    /// With the pressure prescribed at the surface before the others.
+    prescribed: f32x8,
+}
+
+/// `own` and `other` are signed distances on either side of faces that are `open` so far.
+#[inline(always)]
+fn coupling(own: f32x8, other: f32x8, open: f32x8) -> Coupling {
+    let inside = other.simd_lt(f32x8::ZERO);
+    if inside.all() {
+        return Coupling { inside: open, prescribed: f32x8::ZERO };
+    }
+    let prescribed = inside.bitselect(f32x8::ZERO, open * steepness(own, other));
+    Coupling { inside: inside & open, prescribed }
+}
+
+/// The block's row `row` (8 x + y) of a tile.
+#[inline(always)]
+fn row_of(tile: &HaloTile<f32>, row: usize) -> f32x8 {
+    row_at(tile, row, [1, 1, 1])
+}
+
+/// The cells below those of a row along `axis`.
+#[inline(always)]
+fn row_below(tile: &HaloTile<f32>, row: usize, axis: usize) -> f32x8 {
+    let [dx, dy, dz] = unit_step(axis);
+    row_at(tile, row, [1 - dx, 1 - dy, 1 - dz])
+}
+
+/// The cells above those of a row along `axis`.
+#[inline(always)]
+fn row_above(tile: &HaloTile<f32>, row: usize, axis: usize) -> f32x8 {
+    let [dx, dy, dz] = unit_step(axis);
+    row_at(tile, row, [1 + dx, 1 + dy, 1 + dz])
+}
+
+#[inline(always)]
+fn row_at(tile: &HaloTile<f32>, row: usize, [x, y, z]: [usize; 3]) -> f32x8 {
+    let mut values = [0.0; BLOCK_EDGE];
+    values.copy_from_slice(&tile[row / BLOCK_EDGE + x][row % BLOCK_EDGE + y][z..z + BLOCK_EDGE]);
+    f32x8::new(values)
+}
+
+#[inline(always)]
+fn put(row: &mut [f32], values: f32x8) {
+    row[..BLOCK_EDGE].copy_from_slice(values.as_array());
+}
+
+#[inline(always)]
+fn add(row: &mut [f32], values: f32x8) {
+    let mut old = [0.0; BLOCK_EDGE];
+    old.copy_from_slice(&row[..BLOCK_EDGE]);
+    put(row, f32x8::new(old) + values);
+}
+
 /// A value at the surface between a centre inside and one outside, from the values near both.
 #[inline(always)]
-fn between(inside: f32, outside: f32, near_inside: f32, near_outside: f32) -> f32 {
+fn between(inside: f32x8, outside: f32x8, near_inside: f32x8, near_outside: f32x8) -> f32x8 {
     let share = inside / (inside - outside);
     near_inside + share * (near_outside - near_inside)
 }
@@ -198,7 +252,8 @@ pub fn apply_pressure(
             let open = &region.open.axes[axis].blocks[b].0;
             let [dx, dy, dz] = unit_step(axis);
             if let Some(rises) = &rises {
-                rises.for_each(axis, open, |i, rise| u.0[i] -= rise);
+                rises
+                    .for_each_row(axis, open, |row, rise| add(&mut u.0[row * BLOCK_EDGE..], -rise));
             }
             for (i, open) in open.iter().enumerate() {
                 let [x, y, z] = tile_cell(i);
@@ -216,7 +271,7 @@ pub fn apply_pressure(
 pub struct Rises {
     phi: HaloTile<f32>,
     potential: HaloTile<f32>,
-    at_surface: HaloTile<f32>,
+    at_surface: Option<HaloTile<f32>>,
 }
 
 impl Rises {
@@ -237,36 +292,57 @@ impl Rises {
         self.phi[x][y][z].min(self.phi[x - dx][y - dy][z - dz]) < 0.0
     }
 
-    /// Calls `act` with each face that borders on liquid and is not closed, and the rise of the
-    /// potential along the axis, per cell.
+    /// Calls `act` with each row along z (8 x + y) with a lower face along `axis` that borders on
+    /// liquid and is not closed, and the rise of the potential along the axis across these faces,
+    /// per cell; 0 across the others.
     #[inline(always)]
-    pub fn for_each(
+    pub fn for_each_row(
         &self,
         axis: usize,
         open: &[f32; BLOCK_CELLS],
-        mut act: impl FnMut(usize, f32),
+        mut act: impl FnMut(usize, f32x8),
     ) {
-        let [dx, dy, dz] = unit_step(axis);
-        for (i, open) in open.iter().enumerate() {
-            let [x, y, z] = tile_cell(i);
-            let (own, low) = (self.phi[x][y][z], self.phi[x - dx][y - dy][z - dz]);
-            if *open <= 0.0 || (own >= 0.0 && low >= 0.0) {
+        let rows = open.chunks_exact(BLOCK_EDGE).enumerate();
+        for (row, open) in rows {
+            let mut shares = [0.0; BLOCK_EDGE];
+            shares.copy_from_slice(open);
+            let (own, low) = (row_of(&self.phi, row), row_below(&self.phi, row, axis));
+            let [wet, low_wet] = [own, low].map(|phi| phi.simd_lt(f32x8::ZERO));
+            let counts = (wet | low_wet) & f32x8::new(shares).simd_gt(f32x8::ZERO);
+            if counts.none() {
                 continue;
             }
-            let (p, p_low) = (self.potential[x][y][z], self.potential[x - dx][y - dy][z - dz]);
-            let rise = if own < 0.0 && low < 0.0 {
-                p - p_low
-            } else {
-                let s = &self.at_surface;
-                let (s_own, s_low) = (s[x][y][z], s[x - dx][y - dy][z - dz]);
-                if own < 0.0 {
-                    (p - between(own, low, s_own, s_low)) * steepness(own, low)
-                } else {
-                    (between(low, own, s_low, s_own) - p_low) * steepness(low, own)
-                }
-            };
-            act(i, rise);
+            let p = row_of(&self.potential, row);
+            let p_low = row_below(&self.potential, row, axis);
+            let inside = wet & low_wet;
+            let mut rise = p - p_low;
+            if !inside.all() {
+                let above = self.at_surface(row, axis, (own, low), false);
+                let below = self.at_surface(row, axis, (low, own), true);
+                let at_surface = wet.bitselect(
+                    (p - above) * steepness(own, low),
+                    (below - p_low) * steepness(low, own),
+                );
+                rise = inside.bitselect(rise, at_surface);
+            }
+            act(row, counts & rise);
         }
+    }
+
+    /// The pressure at the surface between the cells of a row and those below along `axis`, given
+    /// the distances `inside` and outside; `inverted` if the liquid lies below.
+    #[inline(always)]
+    fn at_surface(
+        &self,
+        row: usize,
+        axis: usize,
+        (inside, outside): (f32x8, f32x8),
+        inverted: bool,
+    ) -> f32x8 {
+        let Some(tile) = &self.at_surface else { return f32x8::ZERO };
+        let (own, low) = (row_of(tile, row), row_below(tile, row, axis));
+        let (near_inside, near_outside) = if inverted { (low, own) } else { (own, low) };
+        between(inside, outside, near_inside, near_outside)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{load_halo, smooth_tile};
 use rayon::prelude::*;
+use wide::f32x8;
 
 /// Particles in a full cell [ZB05 §4.2.1].
 pub const PER_CELL: f32 = 8.0;
@@ -116,14 +117,17 @@ fn distance(fullness: f32) -> f32 {
     if f < 0.5 { 1.0 - (2.0 * f).sqrt() } else { (2.0 - 2.0 * f).sqrt() - 1.0 }
 }
 
-/// Share of the way from a liquid centre (`inside` < 0) to a centre in the air (`outside` ≥ 0) that
-/// lies in liquid, inverted: the factor by which the pressure's difference to the surface counts.
-/// Limited, because a surface through the centre itself would make the system singular
+/// The pressure counts for at most this much more at the surface than between two centres, because
+/// a surface through a centre itself would make the system singular
 /// [F. Gibou, R. Fedkiw, L.-T. Cheng and M. Kang 2002, doi:10.1006/jcph.2001.6977].
+const MOST_STEEPNESS: f32 = 50.0;
+
+/// Share of the way from liquid centres (`inside` < 0) to centres in the air (`outside` ≥ 0) that
+/// lies in liquid, inverted: the factor by which the pressure's difference to the surface counts,
+/// within limits. Anything in lanes where `inside` is not in liquid.
 #[inline(always)]
-pub fn steepness(inside: f32, outside: f32) -> f32 {
-    const MOST: f32 = 50.0;
-    ((inside - outside) / inside).min(MOST)
+pub fn steepness(inside: f32x8, outside: f32x8) -> f32x8 {
+    ((inside - outside) / inside).fast_min(f32x8::splat(MOST_STEEPNESS))
 }
 
 #[cfg(test)]
@@ -142,6 +146,8 @@ mod tests {
 
     #[test]
     fn steepness_is_the_inverse_of_the_liquid_share() {
+        let steepness =
+            |inside, outside| steepness(f32x8::splat(inside), f32x8::splat(outside)).to_array()[0];
         assert_eq!(steepness(-0.25, 0.75), 4.0);
         assert_eq!(steepness(-1.0, 0.0), 1.0);
         assert_eq!(steepness(-1e-9, 0.5), 50.0);

@@ -13,10 +13,11 @@ use super::projection::{Region, Rises};
 use super::surface::{LiquidSurface, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo, smooth_tile};
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
+use wide::f32x8;
 
 /// Time in which an uneven density relaxes [s].
 const RELAXATION: f32 = 0.02;
@@ -191,8 +192,11 @@ pub fn find_displacement(
         axes.iter_mut().for_each(|u| u.0.fill(0.0));
         let Some(rises) = Rises::of_block(region, potential, b) else { return };
         for (axis, u) in axes.into_iter().enumerate() {
-            rises.for_each(axis, &region.open.axes[axis].blocks[b].0, |i, rise| {
-                u.0[i] = -rise.clamp(-LONGEST, LONGEST) * speed;
+            let open = &region.open.axes[axis].blocks[b].0;
+            rises.for_each_row(axis, open, |row, rise| {
+                let longest = f32x8::splat(LONGEST);
+                let way = (-rise).fast_max(-longest).fast_min(longest) * f32x8::splat(speed);
+                u.0[row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(way.as_array());
             });
         }
     });
