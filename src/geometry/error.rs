@@ -178,11 +178,13 @@ pub enum GeometryWarning {
         /// Edges with one triangle only.
         boundary_edges: usize,
     },
-    /// A closed collider is thinner than the grid can see.
+    /// A collider is thinner than the grid can see and counts as thicker.
     #[error(
-        "collider `{name}` is thinner than a cell ({0} m) over {percent:.0} % of its surface and \
-         may leak; set `thickness` to at least {0} or lower `domain.cell_size`",
-        short(*cell_size)
+        "collider `{name}` is thinner than a cell ({} m) over {percent:.0} % of its surface and \
+         counts as a cell thick: its surface moves outwards by {} m; lower `domain.cell_size` to \
+         keep closer to its shape",
+        short(*cell_size),
+        short(*offset)
     )]
     ThinnerThanCell {
         /// Name of the collider.
@@ -191,6 +193,8 @@ pub enum GeometryWarning {
         percent: f32,
         /// Edge of a cell \[m\].
         cell_size: f32,
+        /// By how much its surface was moved outwards \[m\].
+        offset: f32,
     },
     /// Neighbouring triangles disagree about what is outside.
     #[error(

@@ -132,7 +132,7 @@ fn for_each_patch(piece: &Primitive, mut visit: impl FnMut(Patch)) {
         Primitive::Box { min, max } => box_patches(*min, *max, visit),
         Primitive::Sphere { center, radius } => ball_patches(*center, *radius, visit),
         Primitive::Sampled(sampled) => match sampled.origin() {
-            Some(MeshOrigin { mesh, is_sheet, is_inside_out }) => {
+            Some(MeshOrigin { mesh, is_sheet, is_inside_out, .. }) => {
                 for t in 0..mesh.triangles.len() {
                     let [a, b, c] = mesh.corners(t).map(|p| sampled.to_world(p));
                     let mut area = 0.5 * (b - a).cross(c - a);

@@ -28,6 +28,7 @@ pub mod read;
 pub mod region;
 pub mod seeding;
 pub mod shape;
+mod sides;
 pub mod solids;
 pub mod topology;
 pub mod triangle;

@@ -1,5 +1,6 @@
 //! What solids leave open of the cells and faces of one block, and how its closed faces lie.
 
+use super::sides::{Sides, room};
 use super::walls::Walls;
 use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
@@ -28,10 +29,11 @@ pub struct ClosedFace {
 }
 
 /// The surroundings of a block: distances to obstacles \[m\] at the corners in and around it, the
-/// walls, and its first cell.
+/// walls, what the cells see if solids may be thin, and the first cell.
 pub(super) struct Corners<'a> {
     pub obstacles: &'a HaloTile<f32>,
     pub walls: &'a Walls,
+    pub sides: Option<&'a Sides>,
     pub first: IVec3,
     pub cell_size: f32,
 }
@@ -40,17 +42,24 @@ impl Corners<'_> {
     /// The share of each lower face along `axis` that lies outside solids, 0 … 1, from the distances
     /// at the face's corners [Batty, Bertails & Bridson 2007, doi:10.1145/1276377.1276502].
     pub(super) fn open_faces(&self, axis: usize) -> Block<f32> {
-        let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
         let mut open = Block([0.0; BLOCK_CELLS]);
         for (i, value) in open.0.iter_mut().enumerate() {
-            let cell = local_cell(i) + 1;
-            let ring = [cell, cell + s, cell + s + t, cell + t]
-                .map(|c| at(self.obstacles, c) - TOUCH * self.cell_size);
-            let share = open_share(ring)
-                * self.walls.open_share(axis, self.first + cell - 1, self.cell_size);
+            let share = self.share_beside_obstacles(axis, i)
+                * self.walls.open_share(axis, self.first + local_cell(i), self.cell_size);
             *value = if share < LEAST_OPEN { 0.0 } else { share };
         }
         open
+    }
+
+    /// The share of the lower face of cell `i` along `axis` that lies outside obstacles.
+    fn share_beside_obstacles(&self, axis: usize, i: usize) -> f32 {
+        let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
+        let cell = local_cell(i) + 1;
+        let ring = match self.sides {
+            Some(sides) => sides.ring(axis, i),
+            None => [cell, cell + s, cell + s + t, cell + t].map(|c| at(self.obstacles, c)),
+        };
+        open_share(ring.map(|d| d - TOUCH * self.cell_size))
     }
 
     /// The share of each cell that lies outside solids.
@@ -59,11 +68,12 @@ impl Corners<'_> {
         let mut open = Block([0.0; BLOCK_CELLS]);
         for (i, value) in open.0.iter_mut().enumerate() {
             let cell = local_cell(i) + 1;
-            let sum: f32 = (0..8)
-                .map(|k| cell + IVec3::new(k >> 2, (k >> 1) & 1, k & 1))
-                .map(|c| at(self.obstacles, c).clamp(-h, h))
-                .sum();
-            let share = (0.5 + sum / (8.0 * h)).clamp(0.0, 1.0);
+            let corner = |k: i32| at(self.obstacles, cell + IVec3::new(k >> 2, k >> 1 & 1, k & 1));
+            let corners = match self.sides {
+                Some(sides) => sides.corners(i),
+                None => std::array::from_fn(|k| corner(k as i32)),
+            };
+            let share = room(&corners, h);
             *value = share * self.walls.open_volume(self.first + cell - 1, h);
         }
         open
@@ -80,7 +90,11 @@ impl Corners<'_> {
             for (i, _) in open.0.iter().enumerate().filter(|(_, share)| **share <= 0.0) {
                 let cell = local_cell(i) + 1;
                 if at(&distance, cell) > -DEEPEST * self.cell_size {
-                    let normal = outward_normal(&distance, axis, cell);
+                    let seen = self.sides.and_then(|sides| {
+                        let in_obstacle = self.share_beside_obstacles(axis, i) < LEAST_OPEN;
+                        sides.normal(axis, i).filter(|_| in_obstacle)
+                    });
+                    let normal = seen.unwrap_or_else(|| outward_normal(&distance, axis, cell));
                     closed.push(ClosedFace { axis: axis as u8, cell: i as u16, normal });
                 }
             }

@@ -53,6 +53,8 @@ pub struct MeshOrigin {
     pub is_sheet: bool,
     /// Its triangles face inwards.
     pub is_inside_out: bool,
+    /// Part of it is hardly thicker than a cell of the simulation.
+    pub is_thin: bool,
 }
 
 /// How a surface moves [m/s].
@@ -229,6 +231,16 @@ impl Primitive {
                 .map(|c| (*linear * c + *offset).length())
                 .into_iter()
                 .fold(0.0, f32::max),
+        }
+    }
+
+    /// True if part of the shape is hardly thicker than the simulation's cells of `cell_size` \[m\].
+    pub fn is_thin(&self, cell_size: f32) -> bool {
+        const HARDLY: f32 = 2.0;
+        match self {
+            Self::Box { min, max } => (*max - *min).min_element() < HARDLY * cell_size,
+            Self::Sphere { radius, .. } => *radius < HARDLY * cell_size,
+            Self::Sampled(s) => s.origin.as_ref().is_some_and(|origin| origin.is_thin),
         }
     }
 

@@ -4,6 +4,7 @@
 //! and kept for as long as the simulation comes back to it.
 
 use super::openings::{ClosedFace, Corners};
+use super::sides::Sides;
 use super::solids::{REACH_CELLS, Solids};
 use super::walls::Walls;
 use crate::numerics::field::{Block, Field};
@@ -56,6 +57,7 @@ struct SolidBlock {
     open: [Block<f32>; 3],
     open_volume: Block<f32>,
     closed: Vec<ClosedFace>,
+    capacity: Option<Box<Block<f32>>>,
     face_velocity: Option<Box<[Block<f32>; 3]>>,
 }
 
@@ -63,6 +65,12 @@ impl SolidField {
     /// The closed faces of block `b` near the surface of solids, by axis and cell.
     pub fn closed_faces(&self, b: usize) -> &[ClosedFace] {
         self.blocks[b].as_ref().map_or(&[], |block| &block.closed)
+    }
+
+    /// Where thin solids are near block `b`: the share of each cell's trilinear weight that lies
+    /// outside solids and on the cell's own side of them.
+    pub fn capacity_beside_thin(&self, b: usize) -> Option<&Block<f32>> {
+        self.blocks[b].as_ref().and_then(|block| block.capacity.as_deref())
     }
 
     /// Finds the solids in each block, looking them up where they are known.
@@ -164,8 +172,12 @@ impl Solids {
             let cell = first - 1 + IVec3::new(i / 100, i / 10 % 10, i % 10);
             *distance = near.obstacle_distance(cell.as_vec3() * h);
         }
-        let corners = Corners { obstacles: &obstacles, walls: self.walls(), first, cell_size: h };
+        let sides = near.may_be_thin().then(|| Sides::look(&mut near, first, h));
+        let (walls, sides) = (self.walls(), sides.as_ref());
+        let corners = Corners { obstacles: &obstacles, walls, sides, first, cell_size: h };
         let open = [0, 1, 2].map(|axis| corners.open_faces(axis));
+        let in_walls = |cell: IVec3| walls.open_volume(cell, h);
+        let capacity = sides.map(|sides| Box::new(sides.capacities(&mut near, in_walls)));
         let face_velocity = near.is_moving().then(|| {
             let velocity = |axis: usize| {
                 let mut to_face = Vec3::splat(0.5 * h);
@@ -184,6 +196,7 @@ impl Solids {
             closed: corners.closed_faces(&open),
             open,
             open_volume: corners.open_volumes(),
+            capacity,
             face_velocity,
         })
     }

@@ -86,7 +86,8 @@ impl AnimatedShape {
     ) -> Result<Self, GeometryError> {
         let parts = match shape {
             Shape::Box { min, max } => {
-                vec![AnimatedPart::Resting(Primitive::Box { min: *min, max: *max })]
+                let (min, max) = thick_enough((*min, *max), &options, warnings);
+                vec![AnimatedPart::Resting(Primitive::Box { min, max })]
             }
             Shape::Sphere { center, radius } => {
                 let (center, radius) = (*center, *radius);
@@ -155,22 +156,22 @@ impl AnimatedPart {
             }
             Part::Rigid { mesh, motion: Motion::Fixed(transform) } => {
                 let world = mesh.transformed(&transform);
-                let mut analysis = Analysis::of(&world);
-                analysis.announce(&world, options, warnings);
+                let analysis = Analysis::of(&world, options);
+                analysis.announce(options, warnings);
                 let primitive = analysis.sample(world, options, options.region)?;
                 Ok(Self::Resting(primitive.at_rest()))
             }
             Part::Rigid { mesh, motion: Motion::Moving(motion) } => {
                 let world = mesh.transformed(&motion.at(time)?);
-                let mut analysis = Analysis::of(&world);
-                analysis.announce(&world, options, warnings);
+                let analysis = Analysis::of(&world, options);
+                analysis.announce(options, warnings);
                 Ok(Self::Rigid(RigidPart { mesh, motion, analysis, reference: None }))
             }
             Part::Deforming(deformation) => {
                 let mesh = deformation.mesh_at(time)?;
                 mesh.validate(&options.name)?;
-                let mut analysis = Analysis::of(&mesh);
-                analysis.announce(&mesh, options, warnings);
+                let analysis = Analysis::of(&mesh, options);
+                analysis.announce(options, warnings);
                 let triangles = mesh.triangles;
                 Ok(Self::Deforming(DeformingPart { deformation, analysis, triangles }))
             }
@@ -281,7 +282,7 @@ impl DeformingPart {
         }
         mesh.validate(&options.name)?;
         if mesh.triangles != self.triangles {
-            self.analysis = Analysis::of(&mesh);
+            self.analysis = Analysis::of(&mesh, options);
             self.triangles.clone_from(&mesh.triangles);
         }
         let later = self.deformation.mesh_at(time + span)?;
@@ -361,88 +362,96 @@ struct Analysis {
     topology: Topology,
     /// See [`openness`].
     openness: f32,
-    /// Part of the surface is about as thin as a cell.
-    thin: bool,
+    /// How thin a closed collider is over more than [`THIN_SHARE`] of its surface.
+    thinness: Thinness,
+}
+
+/// How much of a closed collider is thin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Thinness {
+    /// Hardly thicker than a cell.
+    is_thin: bool,
+    /// Share of the surface that is thinner than a cell.
+    share: f32,
+    /// By how much its surface moves outwards so that it is a cell thick \[m\].
+    offset: f32,
 }
 
 impl Analysis {
-    fn of(mesh: &TriangleMesh) -> Self {
+    fn of(mesh: &TriangleMesh, options: &ShapeOptions) -> Self {
         let topology = Topology::of(mesh);
-        let openness = if topology.boundary_edges == 0 {
-            0.0
-        } else {
-            let mut turned = mesh.clone();
-            topology.turn(&mut turned);
-            openness(&Bvh::new(&turned))
+        let mut turned = mesh.clone();
+        topology.turn(&mut turned);
+        let bvh = Bvh::new(&turned);
+        let is_closed = topology.boundary_edges == 0;
+        let openness = if is_closed { 0.0 } else { openness(&bvh) };
+        let thinness = match options.role {
+            Role::Collider { thickness, inverted: false } if is_closed => {
+                Thinness::of(&bvh, thickness, options.cell_size)
+            }
+            _ => Thinness::default(),
         };
-        Self { topology, openness, thin: false }
+        Self { topology, openness, thinness }
     }
 
     /// What is inside, and by how much the surface moves outwards [m].
     fn rule(&self, options: &ShapeOptions) -> (Inside, f32) {
         let holes = self.topology.boundary_edges > 0;
+        let half_cell = 0.5 * options.cell_size;
         match options.role {
-            Role::Collider { thickness, .. } if !holes => (Inside::Closed, 0.5 * thickness),
-            Role::Collider { thickness, .. } if thickness > 0.0 => (Inside::Sheet, 0.5 * thickness),
-            Role::Collider { .. } if self.openness > OPEN_COLLIDER => {
-                (Inside::Sheet, 0.5 * options.cell_size)
+            Role::Collider { thickness, .. } if !holes => {
+                (Inside::Closed, self.thinness.offset.max(0.5 * thickness))
             }
-            Role::Region if holes && self.openness > OPEN_EMITTER => {
-                (Inside::Sheet, 0.5 * options.cell_size)
+            Role::Collider { thickness, .. } if thickness > 0.0 => {
+                (Inside::Sheet, half_cell.max(0.5 * thickness))
             }
+            Role::Collider { .. } if self.openness > OPEN_COLLIDER => (Inside::Sheet, half_cell),
+            Role::Region if holes && self.openness > OPEN_EMITTER => (Inside::Sheet, half_cell),
             _ if holes => (Inside::Holes, 0.0),
             _ => (Inside::Closed, 0.0),
         }
     }
 
-    fn announce(
-        &mut self,
-        mesh: &TriangleMesh,
-        options: &ShapeOptions,
-        warnings: &mut Vec<GeometryWarning>,
-    ) {
-        let name = options.name.clone();
+    fn announce(&self, options: &ShapeOptions, warnings: &mut Vec<GeometryWarning>) {
+        let (name, cell_size) = (options.name.clone(), options.cell_size);
         let boundary_edges = self.topology.boundary_edges;
         let (inside, offset) = self.rule(options);
-        let asked = matches!(options.role, Role::Collider { thickness, .. } if thickness > 0.0);
+        let asked = match options.role {
+            Role::Collider { thickness, .. } => thickness,
+            Role::Region => 0.0,
+        };
         if !self.topology.turned.is_empty() {
             let triangles = self.topology.turned.len();
             warnings.push(GeometryWarning::TurnedTriangles { name: name.clone(), triangles });
         }
         match inside {
-            Inside::Sheet if !asked => {
+            Inside::Sheet if asked == 0.0 => {
                 let thickness = 2.0 * offset;
                 warnings.push(GeometryWarning::OpenMeshAsShell { name, boundary_edges, thickness });
+            }
+            Inside::Sheet if asked < 2.0 * offset => {
+                let (percent, offset) = (100.0, offset - 0.5 * asked);
+                warnings.push(GeometryWarning::ThinnerThanCell {
+                    name,
+                    percent,
+                    cell_size,
+                    offset,
+                });
             }
             Inside::Holes if self.openness > OPEN_UNSEEN => {
                 warnings.push(GeometryWarning::HolesClosed { name, boundary_edges });
             }
-            Inside::Closed if matches!(options.role, Role::Collider { inverted: false, .. }) => {
-                let share =
-                    |cells: f32| self.thin_share(mesh, cells * options.cell_size - 2.0 * offset);
-                let (thin, share) = (share(2.0) > THIN_SHARE, share(1.0));
-                self.thin = thin;
-                if share > THIN_SHARE {
-                    let (percent, cell_size) = (100.0 * share, options.cell_size);
-                    warnings.push(GeometryWarning::ThinnerThanCell { name, percent, cell_size });
-                }
+            Inside::Closed if self.thinness.offset > 0.5 * asked => {
+                let (percent, offset) = (100.0 * self.thinness.share, self.thinness.offset);
+                warnings.push(GeometryWarning::ThinnerThanCell {
+                    name,
+                    percent,
+                    cell_size,
+                    offset,
+                });
             }
             _ => {}
         }
-    }
-
-    /// Share of the surface behind which there is no inside at `depth` [m].
-    fn thin_share(&self, mesh: &TriangleMesh, depth: f32) -> f32 {
-        if depth <= 0.0 {
-            return 0.0;
-        }
-        let mut turned = mesh.clone();
-        self.topology.turn(&mut turned);
-        let bvh = Bvh::new(&turned);
-        surface_mean(&bvh, |center, normal| {
-            let winding = |side: f32| bvh.winding_number(center + side * depth * normal).abs();
-            f32::from(winding(1.0).max(winding(-1.0)) < 0.5)
-        })
     }
 
     fn sample(
@@ -453,7 +462,8 @@ impl Analysis {
     ) -> Result<SampledMesh, GeometryError> {
         self.topology.turn(&mut mesh);
         let (inside, offset) = self.rule(options);
-        let refinement = if self.thin || inside == Inside::Sheet { THIN_REFINEMENT } else { 1.0 };
+        let is_thin = self.thinness.is_thin || inside == Inside::Sheet;
+        let refinement = if is_thin { THIN_REFINEMENT } else { 1.0 };
         let level_set_options = LevelSetOptions {
             cell_size: options.cell_size * refinement,
             band_cells: options.band_cells / refinement,
@@ -467,9 +477,65 @@ impl Analysis {
         let bounds = (low - Vec3::splat(offset), high + Vec3::splat(offset));
         let level_set = Arc::new(built.level_set);
         let (is_sheet, is_inside_out) = (inside == Inside::Sheet, mesh.signed_volume() < 0.0);
-        let origin = MeshOrigin { mesh: Arc::new(mesh), is_sheet, is_inside_out };
+        let origin = MeshOrigin { mesh: Arc::new(mesh), is_sheet, is_inside_out, is_thin };
         Ok(SampledMesh { level_set, nearest: built.nearest, origin, bounds })
     }
+}
+
+impl Thinness {
+    /// Measures the closed mesh behind `bvh`, whose surface moves outwards by half of `thickness`
+    /// \[m\] in any case.
+    fn of(bvh: &Bvh, thickness: f32, cell_size: f32) -> Self {
+        const HALVINGS: usize = 5;
+        let mut thin = Self {
+            is_thin: thin_share(bvh, 2.0 * cell_size - thickness) > THIN_SHARE,
+            ..Self::default()
+        };
+        if thin.is_thin {
+            thin.share = thin_share(bvh, cell_size);
+        }
+        if thin.share <= THIN_SHARE {
+            return thin;
+        }
+        // So thick is all but a small share of it: the deeper, the more is thinner than that.
+        let (mut depth, mut step) = (0.0, 0.5 * cell_size);
+        for _ in 0..HALVINGS {
+            if thin_share(bvh, depth + step) <= THIN_SHARE {
+                depth += step;
+            }
+            step *= 0.5;
+        }
+        thin.offset = 0.5 * (cell_size - depth);
+        thin
+    }
+}
+
+/// Share of the surface behind which there is no inside at `depth` \[m\].
+fn thin_share(bvh: &Bvh, depth: f32) -> f32 {
+    if depth <= 0.0 {
+        return 0.0;
+    }
+    surface_mean(bvh, |center, normal| {
+        let winding = |side: f32| bvh.winding_number(center + side * depth * normal).abs();
+        f32::from(winding(1.0).max(winding(-1.0)) < 0.5)
+    })
+}
+
+/// A box that is at least a cell thick if it is an obstacle, so that the grid can see it.
+fn thick_enough(
+    (min, max): (Vec3, Vec3),
+    options: &ShapeOptions,
+    warnings: &mut Vec<GeometryWarning>,
+) -> (Vec3, Vec3) {
+    let Role::Collider { inverted: false, .. } = options.role else { return (min, max) };
+    let (name, cell_size) = (options.name.clone(), options.cell_size);
+    let grow = (0.5 * (Vec3::splat(cell_size) - (max - min))).max(Vec3::ZERO);
+    let offset = grow.max_element();
+    if offset > 0.01 * cell_size {
+        let percent = 100.0;
+        warnings.push(GeometryWarning::ThinnerThanCell { name, percent, cell_size, offset });
+    }
+    (min - grow, max + grow)
 }
 
 /// How far the winding number just off the surface is from jumping between two whole numbers, as a

@@ -176,6 +176,7 @@ pub struct NearSolids<'a> {
     cell_size: f32,
     walls: Option<&'a Walls>,
     wall_boundary: Boundary,
+    max_speed: f32,
     obstacles: Vec<NearObstacle<'a>>,
 }
 
@@ -208,8 +209,11 @@ impl<'a> NearSolids<'a> {
             boundary: o.boundary,
             inverted: o.inverted,
         });
+        let obstacles: Vec<NearObstacle<'_>> = obstacles.collect();
+        let pieces = obstacles.iter().flat_map(|o| &o.pieces);
+        let max_speed = pieces.map(|(piece, _)| piece.max_speed()).fold(0.0, f32::max);
         let Solids { reach, cell_size, wall_boundary, .. } = *solids;
-        Self { reach, cell_size, walls, wall_boundary, obstacles: obstacles.collect() }
+        Self { reach, cell_size, walls, wall_boundary, max_speed, obstacles }
     }
 
     /// True if there is nothing here.
@@ -219,7 +223,19 @@ impl<'a> NearSolids<'a> {
 
     /// True if any of these solids' surfaces moves now.
     pub fn is_moving(&self) -> bool {
-        self.obstacles.iter().any(|o| o.pieces.iter().any(|(p, _)| p.is_moving()))
+        self.max_speed > 0.0
+    }
+
+    /// Highest speed of any of these solids' surfaces now [m/s].
+    pub fn max_speed(&self) -> f32 {
+        self.max_speed
+    }
+
+    /// True if any of these solids may be only about a cell thick, so that both its sides lie in the
+    /// same cells.
+    pub fn may_be_thin(&self) -> bool {
+        let is_thin = |(piece, _): &(&Primitive, _)| piece.is_thin(self.cell_size);
+        self.obstacles.iter().any(|o| !o.inverted && o.pieces.iter().any(is_thin))
     }
 
     /// As [`Solids::distance`].

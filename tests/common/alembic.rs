@@ -1,5 +1,7 @@
 //! Animated meshes for tests.
 
+#![allow(dead_code)] // no test uses all of it
+
 use foreshore::geometry::TriangleMesh;
 use foreshore::scene::{GeometrySource, Shape};
 use foreshore_alembic::{
@@ -46,4 +48,32 @@ pub fn cuboid(low: Vec3, high: Vec3) -> TriangleMesh {
         [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
     let triangles = quads.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
     TriangleMesh { positions: (0..8).map(corner).collect(), triangles, velocities: None }
+}
+
+/// A closed surface of revolution about the y axis, from an outline of radius and height \[m\] that
+/// starts and ends on the axis, below on the outside first.
+pub fn lathed(outline: &[(f32, f32)], sides: u32) -> TriangleMesh {
+    let rings = &outline[1..outline.len() - 1];
+    let mut positions = vec![Vec3::Y * outline[0].1];
+    for (radius, height) in rings {
+        positions.extend((0..sides).map(|k| {
+            let angle = std::f32::consts::TAU * k as f32 / sides as f32;
+            Vec3::new(radius * angle.cos(), *height, radius * angle.sin())
+        }));
+    }
+    positions.push(Vec3::Y * outline[outline.len() - 1].1);
+    let last = positions.len() as u32 - 1;
+    let mut triangles = Vec::new();
+    for k in 0..sides {
+        let next = (k + 1) % sides;
+        triangles.push([0, 1 + k, 1 + next]);
+        for ring in 0..rings.len() as u32 - 1 {
+            let (low, high) = (1 + ring * sides, 1 + (ring + 1) * sides);
+            triangles.push([low + k, high + k, low + next]);
+            triangles.push([low + next, high + k, high + next]);
+        }
+        let top = 1 + (rings.len() as u32 - 1) * sides;
+        triangles.push([top + k, last, top + next]);
+    }
+    TriangleMesh { positions, triangles, velocities: None }
 }

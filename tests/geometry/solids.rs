@@ -113,15 +113,18 @@ fn the_grid_holds_what_the_functions_say() {
 }
 
 #[test]
-fn a_plate_thinner_than_a_cell_is_reported_and_can_be_thickened() {
+fn a_plate_thinner_than_a_cell_is_reported_and_counts_as_thick_as_one() {
     let mut scene = empty(0.05);
     let folder = tempfile::tempdir().expect("a folder");
     let plate = cuboid(Vec3::new(-0.5, 0.502, -0.3), Vec3::new(0.5, 0.512, 0.3));
     scene.colliders = vec![collider(obj_file(&folder, &plate))];
-    let (_, warnings) = Solids::new(&scene).expect("a valid scene");
-    assert!(
-        matches!(warnings[..], [GeometryWarning::ThinnerThanCell { percent, .. }] if percent > 90.0)
-    );
+    let (solids, warnings) = Solids::new(&scene).expect("a valid scene");
+    let [GeometryWarning::ThinnerThanCell { percent, offset, .. }] = warnings[..] else {
+        panic!("{warnings:?}")
+    };
+    assert!(percent > 90.0);
+    assert!((0.02..=0.022).contains(&offset), "{offset} m of 0.05 − 0.01 m on two sides");
+    assert!((solids.distance(Vec3::new(0.1, 0.602, 0.1)) - (0.09 - offset)).abs() < 1e-3);
     scene.colliders[0].thickness = 0.05;
     let (solids, warnings) = Solids::new(&scene).expect("a valid scene");
     assert_eq!(warnings, []);

@@ -28,8 +28,8 @@ pub(super) const SECTION: Section = Section {
             kind: float(0.0, 1000.0),
             unit: Unit::Metres,
             default: Default::Float(0.0),
-            doc: "Open meshes become shells of this thickness; 0 takes one cell for them and \
-                  leaves closed meshes as they are.",
+            doc: "Open meshes become shells of this thickness, closed ones grow by it. What is \
+                  thinner than a cell counts as one cell thick either way, and holds water.",
         },
         Parameter {
             key: "inverted",

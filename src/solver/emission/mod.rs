@@ -20,7 +20,7 @@ use crate::geometry::{Emitters, Inflow, Seed, SeedReport, Solids};
 use crate::particles::Particles;
 use crate::scene::{Bounds, EmitterMode, Scene};
 use births::{Birth, Nursery};
-use glam::{IVec3, Vec3};
+use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -191,11 +191,14 @@ impl Emission {
 
     /// Gives the particles inside flow `e` its velocity less `change` [m/s] and notes where they are.
     fn hold(&mut self, particles: &mut Particles, e: usize, change: impl Fn(Vec3) -> Vec3) {
-        let Particles { position, velocity, id, .. } = particles;
+        let Particles { position, velocity, affine, id, .. } = particles;
         for i in inside_of(&self.emitters, e, position) {
             let x = position[i];
             let flow = self.emitters.velocity(e, x);
             velocity[i] = flow - change(x);
+            if let Some(gradient) = affine.get_mut(i) {
+                *gradient = Mat3::ZERO;
+            }
             self.carried.insert(id[i], (x, flow));
             let (low, high) = self.carried_box;
             self.carried_box = (low.min(x), high.max(x));

@@ -77,11 +77,12 @@ fn slid(
         let sides = [cell, cell - IVec3::AXES[axis]]
             .map(|c| hold[c.x as usize][c.y as usize][c.z as usize]);
         let along = face_vector(&relative, axis, cell).dot(face.normal);
-        let removed = if sides.contains(&Hold::Loose) && !sides.contains(&Hold::Pressed) {
-            along.min(0.0)
-        } else {
-            along
-        };
+        // A thin wall has an outside on either side of a face: the one with the liquid counts.
+        let [above, below] = sides.map(|hold| f32::from(hold == Hold::Loose));
+        let is_behind = (above - below) * face.normal[axis] < -0.5;
+        let leaves = if is_behind { along < 0.0 } else { along > 0.0 };
+        let is_loose = sides.contains(&Hold::Loose) && !sides.contains(&Hold::Pressed);
+        let removed = if is_loose && leaves { 0.0 } else { along };
         own[axis][i] - removed * face.normal[axis]
     };
     Some(solid.closed_faces(b).iter().map(slide).collect())

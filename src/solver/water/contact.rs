@@ -7,8 +7,11 @@ use crate::numerics::transfer::{Contact, Obstacles};
 use glam::Vec3;
 use wide::f32x8;
 
-/// Marches along a particle's path at most this often.
-const MOST_MARCHES: u32 = 32;
+/// A way is walked in at most so many pieces; what is left then is not walked.
+const MOST_PIECES: u32 = 64;
+/// Longest piece of a way near solids \[cells\]: half of what the thinnest solid has from its middle
+/// to its surface, so that whatever comes into one is pushed out where it came in.
+const LONGEST_PIECE: f32 = 0.25;
 
 /// Keeps moved particles outside the solids, with Coulomb friction where they touch [ZB05 eq. 4].
 pub struct SolidContacts<'a> {
@@ -18,6 +21,8 @@ pub struct SolidContacts<'a> {
     pub grid: &'a BlockGrid,
     /// Distance kept from surfaces [m].
     pub margin: f32,
+    /// Length of the step \[s\], at the end of which the solids are posed.
+    pub dt: f32,
 }
 
 impl Obstacles for SolidContacts<'_> {
@@ -28,7 +33,9 @@ impl Obstacles for SolidContacts<'_> {
 
     fn near(&self, block: usize) -> Option<SolidContact<'_>> {
         let near = self.solids.near(self.grid.blocks()[block]);
-        (!near.is_empty()).then_some(SolidContact { solids: near, margin: self.margin })
+        let longest_piece = LONGEST_PIECE * self.solids.cell_size();
+        let Self { margin, dt, .. } = *self;
+        (!near.is_empty()).then_some(SolidContact { solids: near, margin, longest_piece, dt })
     }
 }
 
@@ -36,27 +43,24 @@ impl Obstacles for SolidContacts<'_> {
 pub struct SolidContact<'a> {
     solids: NearSolids<'a>,
     margin: f32,
+    longest_piece: f32,
+    dt: f32,
 }
 
 impl Contact for SolidContact<'_> {
     fn finish(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3 {
-        let length = from.distance(to);
-        let mut distance = self.solids.distance(to);
-        let mut end = to;
+        let distance = self.solids.distance(to);
         // Farther from every surface than the way is long, the way cannot have crossed one. Walls
         // leave a convex space: between two points in it, no way leaves it.
-        let may_cross = distance < length;
+        let may_cross = distance < self.reach_of_way(from, to);
         let may_cross = may_cross && (distance < self.margin || !self.solids.without_obstacles());
-        if may_cross && let Some((hit, there)) = self.first_hit(from, to, length) {
-            (end, distance) = (hit, there);
+        if !may_cross {
+            return to;
         }
-        if distance >= self.margin {
-            return end;
+        if self.solids.without_obstacles() {
+            return self.touch(to, distance, velocity);
         }
-        let normal = self.solids.normal(end);
-        let solid = self.solids.velocity(end);
-        *velocity = solid + rub(*velocity - solid, normal, self.solids.boundary(end).friction);
-        self.push_out(end, distance, normal)
+        self.walk(from, to, velocity)
     }
 
     fn is_clear(&self, to: [f32x8; 3], length: f32x8) -> f32x8 {
@@ -65,31 +69,60 @@ impl Contact for SolidContact<'_> {
         if self.solids.without_obstacles() {
             return clear_of_walls;
         }
-        clear_of_walls & self.solids.obstacle_clearance(to).simd_ge(length.fast_max(margin))
+        let reach = length + f32x8::splat(self.solids.max_speed() * self.dt);
+        clear_of_walls & self.solids.obstacle_clearance(to).simd_ge(reach.fast_max(margin))
     }
 }
 
 impl SolidContact<'_> {
-    /// Where the way from `from` to `to`, `length` [m] long, enters a solid that lies between them,
-    /// if it does, and the distance there: whatever is thinner than the way cannot be jumped.
-    fn first_hit(&mut self, from: Vec3, to: Vec3, length: f32) -> Option<(Vec3, f32)> {
-        let mut clear = self.solids.distance(from);
-        if clear >= length || clear < self.margin {
-            return None;
+    /// How near solids can be that a way may have crossed \[m\]: they move as well.
+    fn reach_of_way(&self, from: Vec3, to: Vec3) -> f32 {
+        from.distance(to) + self.solids.max_speed() * self.dt
+    }
+
+    /// Walks from `from` to `to` around the solids in between, however thin: in pieces that do not
+    /// get past the middle of one. What gets into a solid on a piece is pushed out of it, and slides
+    /// along it on the next. The start is carried along with the solid near it, so that thin walls
+    /// that move do not pass what they should push.
+    fn walk(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3 {
+        let mut at = from;
+        if self.solids.is_moving() && self.solids.distance(from) < self.reach_of_way(from, to) {
+            at += self.solids.velocity(from) * self.dt;
         }
-        let mut travelled = 0.0;
-        for _ in 0..MOST_MARCHES {
-            travelled += clear.max(0.1 * self.margin);
-            if travelled >= length {
-                return None;
-            }
-            let point = from + (to - from) * (travelled / length);
-            clear = self.solids.distance(point);
+        let way = to - at;
+        let mut left = way.length();
+        let mut clear = self.solids.distance(at);
+        if clear < self.margin {
+            at = self.touch(at, clear, velocity);
+            clear = self.solids.distance(at);
+        }
+        let direction = way.normalize_or_zero();
+        for _ in 0..MOST_PIECES {
+            let piece = left.min(clear.max(self.longest_piece));
+            at += direction * piece;
+            left -= piece;
+            clear = self.solids.distance(at);
             if clear < self.margin {
-                return Some((point, clear));
+                at = self.touch(at, clear, velocity);
+                clear = self.solids.distance(at);
+            }
+            if left <= 0.0 {
+                break;
             }
         }
-        None
+        at
+    }
+
+    /// Where a point ends that is nearer to a solid than the margin, or in it, at `distance`.
+    /// `velocity` is changed by the contact.
+    fn touch(&mut self, point: Vec3, distance: f32, velocity: &mut Vec3) -> Vec3 {
+        if distance >= self.margin {
+            return point;
+        }
+        let normal = self.solids.normal(point);
+        let solid = self.solids.velocity(point);
+        *velocity = solid + rub(*velocity - solid, normal, self.solids.boundary(point).friction);
+        self.push_out(point, distance, normal)
     }
 
     /// Moves a point at `distance` < margin along the normal until it is outside by the margin; a

@@ -409,21 +409,16 @@ impl WaterSolver {
         settings: StepSettings,
     ) -> f32 {
         let (StepSettings { cell_size, dt, .. }, keep) = (settings, settings.viscous_keep());
-        let contacts =
-            SolidContacts { solids, grid: &self.sorted.grid, margin: CONTACT_MARGIN * cell_size };
-        let Self { velocity, before, displacing, .. } = self;
+        let Self { sorted, velocity, before, displacing, .. } = self;
+        let (grid, margin) = (&sorted.grid, CONTACT_MARGIN * cell_size);
+        let contacts = SolidContacts { solids, grid, margin, dt };
         let flow = GridFlow { velocity, before, displacing };
         ToParticles {
             position: &mut particles.position,
             velocity: &mut particles.velocity,
             affine: &mut particles.affine,
         }
-        .update_and_advect(
-            &self.sorted,
-            flow,
-            Advection { cell_size, dt, keep },
-            &contacts,
-        )
+        .update_and_advect(sorted, flow, Advection { cell_size, dt, keep }, &contacts)
     }
 }
 

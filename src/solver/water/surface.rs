@@ -37,11 +37,10 @@ impl LiquidSurface {
         self.divide_by_capacity(grid, solid);
         self.phi.blocks.resize(grid.len(), Block([1.0; BLOCK_CELLS]));
         let fullness = &self.fullness;
-        let room = &solid.open_volume;
         self.phi.blocks.par_iter_mut().enumerate().for_each(|(b, phi)| {
             let near_solid = touches_solid(grid, solid, b);
             if near_solid && fullness.blocks[b].0.contains(&UNKNOWN) {
-                phi.0 = fill_unknown(grid, fullness, room, b);
+                phi.0 = fill_unknown(grid, fullness, solid, b);
             } else {
                 phi.0 = fullness.blocks[b].0;
             }
@@ -57,12 +56,18 @@ impl LiquidSurface {
                 block.0.iter_mut().for_each(|f| *f *= 1.0 / PER_CELL);
                 return;
             }
+            let divide = |f: &mut f32, capacity: f32| {
+                *f = if capacity < LEAST_CAPACITY { UNKNOWN } else { *f / (PER_CELL * capacity) };
+            };
+            if let Some(capacity) = solid.capacity_beside_thin(b) {
+                block.0.iter_mut().zip(&capacity.0).for_each(|(f, c)| divide(f, *c));
+                return;
+            }
             let mut tile = [[[1.0f32; 10]; 10]; 10];
             load_halo(grid, room, b, 1.0, &mut tile);
             smooth_tile(&mut tile, OVERLAP.0, OVERLAP.1);
             for (i, f) in block.0.iter_mut().enumerate() {
-                let capacity = tile[(i >> 6) + 1][((i >> 3) & 7) + 1][(i & 7) + 1];
-                *f = if capacity < LEAST_CAPACITY { UNKNOWN } else { *f / (PER_CELL * capacity) };
+                divide(f, tile[(i >> 6) + 1][((i >> 3) & 7) + 1][(i & 7) + 1]);
             }
         });
     }
@@ -75,35 +80,43 @@ pub fn touches_solid(grid: &BlockGrid, solid: &SolidField, b: usize) -> bool {
 
 /// The fullness of a block in which cells that are mostly solid take the mean of their known
 /// neighbours, weighted by these neighbours' open volume: the liquid reaches into the solid, so
-/// that a sliver of a cell is not taken for air.
+/// that a sliver of a cell is not taken for air. What is on the other side of a thin solid does not
+/// count.
 fn fill_unknown(
     grid: &BlockGrid,
     fullness: &Field<f32>,
-    room: &Field<f32>,
+    solid: &SolidField,
     b: usize,
 ) -> [f32; BLOCK_CELLS] {
     let mut full = [[[UNKNOWN; 10]; 10]; 10];
     load_halo(grid, fullness, b, UNKNOWN, &mut full);
-    let mut open = [[[0.0f32; 10]; 10]; 10];
-    load_halo(grid, room, b, 0.0, &mut open);
+    let mut room = [[[0.0f32; 10]; 10]; 10];
+    load_halo(grid, &solid.open_volume, b, 0.0, &mut room);
+    let mut faces = [[[[1.0f32; 10]; 10]; 10]; 3];
+    if solid.capacity_beside_thin(b).is_some() {
+        for (tile, open) in faces.iter_mut().zip(&solid.open.axes) {
+            load_halo(grid, open, b, 1.0, tile);
+        }
+    }
     std::array::from_fn(|i| {
         let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
         if full[x][y][z] != UNKNOWN {
             return full[x][y][z];
         }
+        let [fx, fy, fz] = &faces;
         let around = [
-            (x - 1, y, z),
-            (x + 1, y, z),
-            (x, y - 1, z),
-            (x, y + 1, z),
-            (x, y, z - 1),
-            (x, y, z + 1),
+            ((x - 1, y, z), fx[x][y][z]),
+            ((x + 1, y, z), fx[x + 1][y][z]),
+            ((x, y - 1, z), fy[x][y][z]),
+            ((x, y + 1, z), fy[x][y + 1][z]),
+            ((x, y, z - 1), fz[x][y][z]),
+            ((x, y, z + 1), fz[x][y][z + 1]),
         ];
         let (mut sum, mut weight) = (0.0, 0.0);
-        for (x, y, z) in around {
-            if full[x][y][z] != UNKNOWN {
-                sum += open[x][y][z] * full[x][y][z];
-                weight += open[x][y][z];
+        for ((x, y, z), face) in around {
+            if full[x][y][z] != UNKNOWN && face > 0.0 {
+                sum += room[x][y][z] * full[x][y][z];
+                weight += room[x][y][z];
             }
         }
         if weight > 0.0 { sum / weight } else { 0.0 }
