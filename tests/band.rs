@@ -6,7 +6,7 @@ use common::{cuboid, fill, water};
 use foreshore::numerics::random::uniform3;
 use foreshore::particles::Particles;
 use foreshore::scene::{
-    Boundary, Collider, EmitterMode, GeometrySource, MaterialKind, Scene, Shape,
+    Boundary, Collider, EmitterMode, GeometrySource, MaterialKind, Scene, Shape, Sink,
 };
 use foreshore::solver::{FrameReport, Silent, Simulation};
 use foreshore::surface::{SurfaceOptions, reconstruct_with_deep};
@@ -43,7 +43,8 @@ fn volume(simulation: &Simulation) -> f64 {
 fn assert_books(simulation: &Simulation) {
     let state = simulation.state();
     let there = state.particles.len() as i64 + state.deep.volume as i64 + state.deep.owed;
-    assert_eq!(there, state.emitted as i64 - state.removed as i64);
+    let sunk: u64 = state.sunk.iter().sum();
+    assert_eq!(there, state.emitted as i64 - state.removed as i64 - sunk as i64);
 }
 
 /// A tank 1 m wide and 0.5 m thick with `depth` \[m\] of water.
@@ -258,6 +259,31 @@ fn the_level_set_has_no_inner_surface() {
         }
     }
     assert!(compared > 20_000, "{compared}");
+}
+
+#[test]
+fn a_sink_deep_in_the_water_drains_it_as_without_a_band() {
+    let mut scene = tank(1.0);
+    scene.sinks.push(Sink {
+        name: "drain".into(),
+        shape: cuboid([0.4, 0.0, 0.2], [0.6, 0.1, 0.3]),
+        first_frame: scene.first_frame,
+        last_frame: None,
+    });
+    let (all, _) = run(&scene, 16);
+    let (band, reports) = run(&with_band(&scene, 4), 16);
+    assert_books(&band);
+    let sunk = |simulation: &Simulation| simulation.state().sunk[0] as f64;
+    assert!(sunk(&all) > 0.02 * all.state().emitted as f64, "{} went", sunk(&all));
+    let share = sunk(&band) / sunk(&all);
+    assert!((share - 1.0).abs() < 0.1, "{share} of what goes without a band");
+    assert!(!band.state().deep.holds(Vec3::new(0.5, 0.05, 0.25), CELL));
+    // The frames' reports add up to the state's own counts.
+    let deep = &band.state().deep;
+    assert_eq!(reports.last().unwrap().deep, deep.volume);
+    assert_eq!(reports.iter().map(|r| r.absorbed).sum::<u64>(), deep.absorbed);
+    assert_eq!(reports.iter().map(|r| r.reseeded).sum::<u64>(), deep.reseeded);
+    assert!(deep.reseeded > 0);
 }
 
 #[test]

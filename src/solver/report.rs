@@ -57,6 +57,9 @@ pub struct PassSeconds {
     pub to_particles: f64,
     /// Keeping the volume.
     pub volume: f64,
+    /// Surveying, carrying along and resampling the water without particles.
+    #[serde(default)]
+    pub band: f64,
 }
 
 impl PassSeconds {
@@ -71,6 +74,7 @@ impl PassSeconds {
             + self.extend
             + self.to_particles
             + self.volume
+            + self.band
     }
 
     /// Adds another record, pass by pass.
@@ -84,6 +88,7 @@ impl PassSeconds {
         self.extend += other.extend;
         self.to_particles += other.to_particles;
         self.volume += other.volume;
+        self.band += other.band;
     }
 }
 
@@ -125,6 +130,15 @@ pub struct FrameReport {
     pub substeps: u32,
     /// Particles alive at its end.
     pub particles: usize,
+    /// Volume of the water that a narrow band leaves without particles, at its end \[particles\].
+    #[serde(default)]
+    pub deep: u64,
+    /// Particles that the deep water absorbed in the frame.
+    #[serde(default)]
+    pub absorbed: u64,
+    /// Particles that the deep water gave back in the frame.
+    #[serde(default)]
+    pub reseeded: u64,
     /// Active 8³ blocks at its end.
     pub blocks: usize,
     /// Highest CFL number of its substeps \[cells\].

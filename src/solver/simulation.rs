@@ -125,6 +125,7 @@ impl Simulation {
         let mut report = FrameReport::default();
         let (emitted, removed) = (self.state.emitted, self.state.removed);
         let sunk = self.state.sunk.clone();
+        let (absorbed, reseeded) = (self.state.deep.absorbed, self.state.deep.reseeded);
         let start = self.time();
         let length = 1.0 / self.scene.fps;
         self.solids.set_time(start, length)?;
@@ -173,6 +174,9 @@ impl Simulation {
         self.state.frame += 1;
         report.frame = self.state.frame;
         report.particles = self.state.particles.len();
+        report.deep = self.state.deep.volume;
+        report.absorbed = self.state.deep.absorbed - absorbed;
+        report.reseeded = self.state.deep.reseeded - reseeded;
         report.emitted = self.state.emitted - emitted;
         report.removed = self.state.removed - removed;
         report.sunk = self.state.sunk.iter().zip(sunk).map(|(now, then)| now - then).collect();
@@ -272,7 +276,9 @@ impl Simulation {
                 StepOutcome::TooLong { .. } => dt *= 0.5,
                 StepOutcome::Done { max_speed, blocks, pressure, viscosity } => {
                     self.end_step(time, dt, seconds)?;
+                    let clock = Instant::now();
                     self.resample(time + dt);
+                    seconds.band += clock.elapsed().as_secs_f64();
                     let step = Step {
                         max_speed,
                         blocks,

@@ -36,8 +36,9 @@ fn smooth_first_colour_from_zero(level: &mut Level) {
         .for_each_init(
             || Tile::ZERO,
             |tile, (solution, rhs, c)| {
-                *tile = Tile::ZERO;
-                for _ in 0..SWEEPS {
+                tile.relax_from_zero::<0>(c, rows(rhs));
+                tile.relax::<1>(c, rows(rhs));
+                for _ in 1..SWEEPS {
                     tile.relax::<0>(c, rows(rhs));
                     tile.relax::<1>(c, rows(rhs));
                 }

@@ -157,6 +157,19 @@ impl Tile {
         }
     }
 
+    /// As [`Tile::relax`], from zero and with nothing around the block: the first visit.
+    #[inline]
+    pub(super) fn relax_from_zero<const PARITY: usize>(&mut self, c: &Coefficients, rhs: &Rows) {
+        *self = Self::ZERO;
+        for x in 0..8 {
+            for y in 0..8 {
+                let relaxed = f32x8::new(c.inverse[x][y]) * f32x8::new(rhs[x][y]);
+                let mixed = EVERY_OTHER[(x + y + PARITY) & 1].bitselect(relaxed, f32x8::ZERO);
+                self.0[x + 1][y + 1][1..9].copy_from_slice(mixed.as_array());
+            }
+        }
+    }
+
     /// `A x` of one row, from differences of neighbours: where `x` is smooth this keeps digits that
     /// `diagonal x − Σ w x` would lose.
     #[inline(always)]

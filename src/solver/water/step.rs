@@ -147,6 +147,7 @@ impl WaterSolver {
         self.rasterize_solids(solids);
         clock.lap(&mut seconds.solids);
         self.band.survey(&self.sorted, &particles.position, &self.solid, deep, settings.cell_size);
+        clock.lap(&mut seconds.band);
         self.transfer_to_grid(particles, deep, settings.cell_size);
         self.find_surface();
         self.add_gravity(settings.gravity * settings.dt);
@@ -163,8 +164,9 @@ impl WaterSolver {
             return StepOutcome::TooLong { max_speed };
         }
         self.extend();
-        self.band.advect(&self.sorted.grid, &self.velocity, settings.dt);
         clock.lap(&mut seconds.extend);
+        self.band.advect(&self.sorted.grid, &self.velocity, settings.dt);
+        clock.lap(&mut seconds.band);
         self.keep_volume(settings);
         clock.lap(&mut seconds.volume);
         let max_speed = self.transfer_to_particles(particles, solids, settings);

@@ -64,6 +64,8 @@ pub struct NarrowBand {
     carried: FaceField,
     /// Per cell: which eighths hold a particle, and from the ninth bit on how many there are.
     taken: Vec<AtomicU32>,
+    /// Per particle: whether the deep leaves it.
+    keep: Vec<bool>,
 }
 
 impl NarrowBand {

@@ -13,7 +13,7 @@ use crate::numerics::mask::{CellMask, NO_CELLS, Touch, cells, combine, holds};
 use crate::numerics::random::{hash, uniform3};
 use crate::numerics::transfer::FaceField;
 use crate::particles::{DeepWater, Particles};
-use glam::{IVec3, Vec3};
+use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -128,32 +128,40 @@ impl NarrowBand {
         self.taken.clear();
         self.taken.resize_with(grid.len() * BLOCK_CELLS, AtomicU32::default);
         let taken = &self.taken;
-        let keep: Vec<bool> = particles
-            .position
-            .par_chunks(CHUNK)
-            .flat_map_iter(|positions| {
+        self.keep.clear();
+        self.keep.resize(particles.len(), true);
+        let chunks = particles.position.par_chunks(CHUNK);
+        let absorbed: u64 = chunks
+            .zip(self.keep.par_chunks_mut(CHUNK))
+            .map(|(positions, keep)| {
                 let mut last = (IVec3::MAX, None);
-                positions.iter().map(move |x| {
+                let mut absorbed = 0;
+                for (x, keep) in positions.iter().zip(keep) {
                     let cell = cell_at(*x, cell_size);
                     let block = block_of(cell);
                     if last.0 != block {
                         last = (block, grid.find(block));
                     }
-                    let Some(b) = last.1 else { return true };
+                    let Some(b) = last.1 else { continue };
                     let i = local_index(cell);
                     if holds(&chosen.blocks[b], i) {
-                        return false;
+                        *keep = false;
+                        absorbed += 1;
+                        continue;
                     }
                     let upper = (*x / cell_size - cell.as_vec3()).cmpge(Vec3::splat(0.5));
                     let [ux, uy, uz] = [upper.x, upper.y, upper.z].map(u32::from);
                     let entry = &taken[b * BLOCK_CELLS + i];
                     entry.fetch_or(1 << (ux << 2 | uy << 1 | uz), Ordering::Relaxed);
                     entry.fetch_add(1 << 8, Ordering::Relaxed);
-                    true
-                })
+                }
+                absorbed
             })
-            .collect();
-        if keep.iter().all(|k| *k) { 0 } else { particles.retain(&keep) as u64 }
+            .sum();
+        if absorbed > 0 {
+            particles.retain(&self.keep);
+        }
+        absorbed
     }
 
     /// The places of particles in the cells that the deep leaves to the band.
@@ -272,7 +280,8 @@ impl NarrowBand {
         free & open.fold(0u8, |mask, k| mask | 1 << k)
     }
 
-    /// Puts a particle at each place, with the velocity that the flow has there. Returns how many.
+    /// Puts a particle at each place, with the velocity that the flow has there and, under APIC,
+    /// its gradient. Returns how many.
     fn seed(
         &self,
         grid: &BlockGrid,
@@ -284,7 +293,7 @@ impl NarrowBand {
     ) -> u64 {
         let cell_size = self.cell_size;
         let Resampling { time, material, .. } = settings;
-        let seeds: Vec<(Vec3, Vec3)> = places
+        let seeds: Vec<(Vec3, Vec3, Mat3)> = places
             .chunk_by(|a, b| a.block == b.block)
             .collect::<Vec<_>>()
             .into_par_iter()
@@ -301,16 +310,18 @@ impl NarrowBand {
                     };
                     let at = Some(at).filter(inside).unwrap_or(eighth(place.eighth.into()));
                     let position = ((origin + cell).as_vec3() + at) * cell_size;
-                    (position, flow.at(cell.as_vec3() + at))
+                    let local = cell.as_vec3() + at;
+                    (position, flow.at(local), flow.gradient_at(local, cell_size))
                 })
             })
             .collect();
-        for (position, velocity) in &seeds {
+        let is_affine = !particles.affine.is_empty();
+        for (position, velocity, gradient) in &seeds {
             particles.push(*position, *velocity, *next_id, time, material);
             *next_id += 1;
-        }
-        if !particles.affine.is_empty() {
-            particles.ensure_affine();
+            if is_affine {
+                particles.affine.push(*gradient);
+            }
         }
         seeds.len() as u64
     }
@@ -372,5 +383,42 @@ impl Flow {
             lerp(lerp(edge(0, 0), edge(0, 1), f.y), lerp(edge(1, 0), edge(1, 1), f.y), f.x)
         };
         Vec3::new(component(0), component(1), component(2))
+    }
+
+    /// Gradient of the velocity [1/s] at `local` (cells from the block's corner), over a cell of
+    /// `cell_size` \[m\].
+    fn gradient_at(&self, local: Vec3, cell_size: f32) -> Mat3 {
+        let along =
+            |axis: Vec3| (self.at(local + 0.5 * axis) - self.at(local - 0.5 * axis)) / cell_size;
+        Mat3::from_cols(along(Vec3::X), along(Vec3::Y), along(Vec3::Z))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gradient_of_a_linear_flow_is_exact_in_the_whole_block() {
+        let c = Mat3::from_cols_array(&[0.3, 1.0, -0.5, 0.2, -0.7, 0.9, 1.1, 0.4, 0.4]);
+        let cell_size = 0.25;
+        let grid = BlockGrid::from_blocks([IVec3::ZERO]).dilated();
+        let mut field = FaceField::default();
+        field.reset(&grid);
+        for (axis, component) in field.axes.iter_mut().enumerate() {
+            for (block, values) in grid.blocks().iter().zip(&mut component.blocks) {
+                for (i, u) in values.0.iter_mut().enumerate() {
+                    let mut face = (*block * BLOCK_EDGE as i32 + local_cell(i)).as_vec3() + 0.5;
+                    face[axis] -= 0.5;
+                    *u = (c * face * cell_size)[axis];
+                }
+            }
+        }
+        let flow = Flow::load(&grid, &field, grid.find(IVec3::ZERO).unwrap());
+        for n in 0..200 {
+            let local = Vec3::from(uniform3(3, n, 0, 0)) * BLOCK_EDGE as f32;
+            assert!(flow.at(local).abs_diff_eq(c * local * cell_size, 1e-4), "{local}");
+            assert!(flow.gradient_at(local, cell_size).abs_diff_eq(c, 1e-3), "{local}");
+        }
     }
 }
