@@ -150,7 +150,8 @@ fn a_rate_is_given_along_a_direction_or_on_all_sides() {
             if direction == Vec3::ZERO {
                 assert!(mean.length() < 0.02, "{shape:?}: went to {mean}");
                 let far = state.particles.position.iter().filter(|p| p.length() > 0.15).count();
-                assert!(far > state.particles.len() / 12, "{shape:?}: {far} came out");
+                // A ball of all that has come holds 0.29 of it there.
+                assert!(far > state.particles.len() / 4, "{shape:?}: {far} came out");
             } else {
                 let speed: DVec3 = state.particles.velocity.iter().map(|v| v.as_dvec3()).sum();
                 let along = speed.normalize().dot(direction.as_dvec3().normalize());
@@ -158,6 +159,31 @@ fn a_rate_is_given_along_a_direction_or_on_all_sides() {
             }
         }
     }
+}
+
+/// A spring in the middle of a tank: the water above makes way, and nothing piles up in it.
+#[test]
+fn a_spring_under_water_lifts_what_is_above_it() {
+    let walls = (Vec3::new(-0.4, 0.0, -0.4), Vec3::new(0.4, 1.0, 0.4));
+    let mut scene = water(0.04, Some(walls));
+    scene.emitters.push(common::fill(cuboid([-0.4, 0.0, -0.4], [0.4, 0.4, 0.4])));
+    let (centre, radius) = (Vec3::new(0.0, 0.2, 0.0), 0.12);
+    let rate = Some(0.06.into());
+    scene.emitters.push(Emitter { rate, ..flow(ball(centre, radius), Vec3::ZERO) });
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let (reports, warnings) = advance(&mut simulation, 24);
+    assert!(warnings.iter().all(|w| w.code != "squeezed"), "{warnings:?}");
+    let state = simulation.state();
+    assert_near(volume(state.emitted, &scene), 0.4 * 0.64 + 0.06, 0.01, "all");
+    let held = state.particles.position.iter().filter(|p| p.distance(centre) < radius).count();
+    let room = 4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3);
+    // A step swells what is there by e^q and then bears the share q of the room anew.
+    let q = 0.06 / 24.0 / f64::from(reports[23].substeps) / room;
+    let expected = room * q / (1.0 - (-q).exp());
+    assert_near(volume(held as u64, &scene), expected, 0.05, "in the spring");
+    // The middle height of all water is half its depth.
+    let height: f64 = state.particles.position.iter().map(|p| f64::from(p.y)).sum();
+    assert_near(2.0 * height / state.particles.len() as f64, 0.4 + 0.06 / 0.64, 0.03, "depth");
 }
 
 /// The volume is the integral of the keyed rate; at 0 the tap is shut and holds nothing up.

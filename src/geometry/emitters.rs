@@ -7,7 +7,7 @@ use super::read::GeometryCache;
 use super::region::open_region;
 use super::shape::AnimatedShape;
 use crate::scene::{Animated, Bounds, Emitter, EmitterMode, Scene};
-use glam::Vec3;
+use glam::{IVec3, Vec3};
 
 /// The emitters of a scene at one time.
 #[derive(Debug)]
@@ -141,6 +141,27 @@ impl Emitters {
     /// Whether a point \[m\] lies inside emitter `e` at the present time.
     pub fn holds(&self, e: usize, x: Vec3) -> bool {
         self.sources[e].shape.pieces().iter().any(|piece| piece.distance(x) <= 0.0)
+    }
+
+    /// Edge of a cell of the simulation \[m\].
+    pub fn cell_size(&self) -> f32 {
+        self.cell_size
+    }
+
+    /// The cells that emitter `e` reaches into at the present time, and which share of each it
+    /// fills.
+    pub fn cell_shares(&self, e: usize) -> Vec<(IVec3, f32)> {
+        let (h, source) = (self.cell_size, &self.sources[e]);
+        let (low, high) = source.shape.bounds();
+        if !low.cmple(high).all() {
+            return Vec::new();
+        }
+        let (first, last) = ((low / h).floor().as_ivec3(), (high / h).floor().as_ivec3());
+        let rows = (first.x..=last.x).flat_map(|x| (first.y..=last.y).map(move |y| (x, y)));
+        let cells = rows.flat_map(|(x, y)| (first.z..=last.z).map(move |z| IVec3::new(x, y, z)));
+        let share = |cell: IVec3| 0.5 - source.distance((cell.as_vec3() + 0.5) * h) / h;
+        let shares = cells.map(|cell| (cell, share(cell).clamp(0.0, 1.0)));
+        shares.filter(|(_, share)| *share > 0.0).collect()
     }
 
     /// Velocity that emitter `e` gives to matter at a point inside it \[m/s\].

@@ -10,6 +10,9 @@
 //!   shape happens to hold enters it, so no error of such counts can pile up.
 //! * Each is born where what entered at a random moment of the step would be by now: in the room
 //!   that the flow has just vacated, whether the flow is slow or crosses its whole shape in a step.
+//!
+//! A flow without a direction is no current but a swelling: it is born all over its shape, and the
+//! projection makes room for it ([`Sources`]).
 
 mod births;
 mod deep;
@@ -19,6 +22,7 @@ use super::{SimulationError, SimulationState, Warning};
 use crate::geometry::{Emitters, Inflow, Seed, SeedReport, Solids};
 use crate::particles::Particles;
 use crate::scene::{Bounds, EmitterMode, Scene};
+use crate::solver::water::Sources;
 use births::{Birth, Nursery};
 use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
@@ -123,11 +127,23 @@ impl Emission {
             }
             if runs && !self.emitters.is_shut(e) {
                 let change = |x| gravity * dt as f32 + forces.change(x, cell_size);
-                self.hold(&mut state.particles, e, change);
+                if !self.emitters.is_outward(e) {
+                    self.hold(&mut state.particles, e, change);
+                }
                 self.flowing.push(e);
             }
         }
         Ok(warnings)
+    }
+
+    /// Finds what comes into being inside flows without a direction in the step of `dt` \[s\] that
+    /// begins at `time` \[s\].
+    pub fn find_sources(&self, sources: &mut Sources, (time, dt): (f64, f64)) {
+        sources.clear();
+        for &e in self.flowing.iter().filter(|e| self.emitters.is_outward(**e)) {
+            let volume = self.emitters.asked_volume(e, time, time + dt).unwrap_or(0.0);
+            sources.spread(volume / dt, &self.emitters.cell_shares(e), self.emitters.cell_size());
+        }
     }
 
     /// Boxes \[m\] around the flows of the present step.

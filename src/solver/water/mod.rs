@@ -8,6 +8,7 @@ mod crowding;
 mod friction;
 mod projection;
 mod separation;
+mod sources;
 mod step;
 mod surface;
 pub(in crate::solver) mod tension;
@@ -16,4 +17,5 @@ mod volume;
 
 pub use band::{NarrowBand, Resampled, Resampling, Reservoir};
 pub use crowding::Crowding;
+pub use sources::Sources;
 pub use step::{StepOutcome, StepSettings, WaterSolver};

@@ -5,6 +5,7 @@ use super::boundary::Pressing;
 use super::crowding::{self, Crowding};
 use super::projection::{self, Region};
 use super::separation::Separation;
+use super::sources::Sources;
 use super::surface::LiquidSurface;
 use super::tension::Tension;
 use super::viscosity::{self, Surroundings, ViscousSolver};
@@ -77,6 +78,7 @@ pub struct WaterSolver {
     potential: Field<f32>,
     solver: PressureSolver,
     separation: Separation,
+    sources: Sources,
     viscous: ViscousSolver,
     tension: Tension,
     extrapolator: Extrapolator,
@@ -124,6 +126,11 @@ impl WaterSolver {
     /// that is 0.
     pub fn new(narrow_band: u32) -> Self {
         Self { band: NarrowBand::new(narrow_band), ..Self::default() }
+    }
+
+    /// What comes into being inside the liquid in the next step.
+    pub fn sources_mut(&mut self) -> &mut Sources {
+        &mut self.sources
     }
 
     /// The narrow band of particles.
@@ -295,6 +302,7 @@ impl WaterSolver {
         let region =
             Region { grid, phi: &self.surface.phi, open: &self.solid.open, surface_pressure };
         projection::assemble(region, &self.velocity, &self.solid, &mut self.matrix, &mut self.rhs);
+        self.sources.add_to(&mut self.rhs, grid, &self.surface.phi);
         self.pressure.reset(region.grid, 0.0);
         let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
         let mut report = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
@@ -321,6 +329,7 @@ impl WaterSolver {
             friction::rub_along_walls(region, &self.solid, room, pressure, change, velocity);
             let region = Region { surface_pressure: None, ..region };
             projection::assemble(region, velocity, &self.solid, matrix, rhs);
+            self.sources.add_to(rhs, region.grid, region.phi);
             self.potential.reset(region.grid, 0.0);
             let again = self.solver.solve_again(rhs, &mut self.potential, &PRESSURE_CRITERIA);
             report.iterations += again.iterations;
@@ -359,6 +368,7 @@ impl WaterSolver {
         };
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::assemble(region, velocity, &self.solid, &mut self.matrix, &mut self.rhs);
+        self.sources.add_to(&mut self.rhs, region.grid, region.phi);
         self.potential.reset(region.grid, 0.0);
         self.solver.solve_again(&self.rhs, &mut self.potential, &PRESSURE_CRITERIA);
         projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
