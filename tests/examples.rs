@@ -128,6 +128,86 @@ fn wave_on_beach(coarsening: f32) {
     assert!((full - 1.0).abs() < 0.03, "the volume changed: cells inside are {full:.3} full");
 }
 
+fn pouring_glass(coarsening: f32) {
+    let scene = example("pouring_glass", coarsening);
+    // What is lower than the rim and not between the walls, whose insides the outline of
+    // make_geometry.py gives.
+    let is_outside = |p: &&glam::Vec3| {
+        let radius = 0.0283 + (0.035 - 0.0283) * (p.y - 0.008) / 0.112;
+        p.y < 0.12 && (p.y < 0.008 || p.with_y(0.0).length() > radius + 0.001)
+    };
+    let mut simulation = Simulation::new(&scene).unwrap();
+    while simulation.frame() < scene.last_frame {
+        simulation.advance_frame(&mut Silent).unwrap();
+        let particles = simulation.particles();
+        let outside = particles.position.iter().filter(is_outside).count();
+        let (all, frame) = (particles.len(), simulation.frame());
+        assert!(outside * 1000 <= all, "{outside} of {all} are outside the glass at frame {frame}");
+    }
+    let state = simulation.state();
+    assert_eq!(state.particles.len() as u64, state.emitted, "some are lost");
+    let poured = state.emitted as f64 * (0.5 * f64::from(scene.domain.cell_size)).powi(3);
+    assert!((poured / 2e-4 - 1.0).abs() < 1e-3, "{poured} m³ instead of 0.2 l");
+    let highest = state.particles.position.iter().fold(0.0f32, |h, p| h.max(p.y));
+    assert!((0.06..0.1).contains(&highest), "the water stands {highest} m high");
+    let full = fullness(&scene, &simulation);
+    assert!((full - 1.0).abs() < 0.02, "the volume changed: cells inside are {full:.3} full");
+}
+
+fn fountain_and_paddle(coarsening: f32) {
+    let scene = example("fountain_and_paddle", coarsening);
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let (mut peaks, mut dragged) = (Vec::new(), 0.0);
+    while simulation.frame() < scene.last_frame {
+        simulation.advance_frame(&mut Silent).unwrap();
+        let particles = simulation.particles();
+        let positions = particles.position.iter();
+        let jet = positions.clone().filter(|p| p.x < 0.0).fold(0.0f32, |h, p| h.max(p.y));
+        if (12..=96).contains(&simulation.frame()) {
+            peaks.push(jet);
+        }
+        // Below the axle the blades go to +x.
+        let below = |p: &glam::Vec3| (p.x - 0.25).abs() < 0.1 && p.y < 0.08 && p.z.abs() < 0.12;
+        let (sum, count) = positions
+            .zip(&particles.velocity)
+            .filter(|(p, _)| below(p))
+            .fold((0.0, 0u32), |(sum, count), (_, v)| (sum + f64::from(v.x), count + 1));
+        if simulation.frame() > 24 {
+            dragged += sum / f64::from(count.max(1)) / f64::from(scene.last_frame - 24);
+        }
+    }
+    // 0.18 m, the top of the nozzle, and (3 m/s)² / 2g: 0.64 m.
+    assert!(peaks.iter().all(|y| (0.59..0.69).contains(y)), "the jet rises to {peaks:?} m");
+    assert!(dragged > 0.1, "the wheel drags water along at {dragged} m/s");
+    let state = simulation.state();
+    let sunk: u64 = state.sunk.iter().sum();
+    assert_eq!(state.particles.len() as u64 + state.removed + sunk, state.emitted);
+    assert!(sunk > state.emitted / 10, "the drain has taken {sunk}");
+    assert!(state.removed * 1000 < state.emitted, "{} left over the rim", state.removed);
+}
+
+#[test]
+fn pouring_glass_at_half_resolution() {
+    pouring_glass(2.0);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn pouring_glass_at_full_resolution() {
+    pouring_glass(1.0);
+}
+
+#[test]
+fn fountain_and_paddle_at_half_resolution() {
+    fountain_and_paddle(2.0);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn fountain_and_paddle_at_full_resolution() {
+    fountain_and_paddle(1.0);
+}
+
 #[test]
 fn wave_on_beach_at_half_resolution() {
     wave_on_beach(2.0);

@@ -207,14 +207,11 @@ impl Emission {
 
     /// Gives the particles inside flow `e` its velocity less `change` [m/s] and notes where they are.
     fn hold(&mut self, particles: &mut Particles, e: usize, change: impl Fn(Vec3) -> Vec3) {
-        let Particles { position, velocity, affine, id, .. } = particles;
+        let Particles { position, velocity, id, .. } = particles;
         for i in inside_of(&self.emitters, e, position) {
             let x = position[i];
             let flow = self.emitters.velocity(e, x);
             velocity[i] = flow - change(x);
-            if let Some(gradient) = affine.get_mut(i) {
-                *gradient = Mat3::ZERO;
-            }
             self.carried.insert(id[i], (x, flow));
             let (low, high) = self.carried_box;
             self.carried_box = (low.min(x), high.max(x));
@@ -222,31 +219,38 @@ impl Emission {
     }
 
     /// Moves what was inside flows for `dt` [s] with the flow's velocity, as if the water around it
-    /// were not there; what that would take into a solid stays as the step has left it.
+    /// were not there; what that would take into a solid stays as the step has left it. The gradient
+    /// that APIC has given it is that of the water around, and would speed up what leaves the flow.
     fn carry(&self, particles: &mut Particles, solids: &Solids, dt: f32) {
         if self.carried.is_empty() {
             return;
         }
         let reach = Vec3::splat(LONGEST_WAY * solids.cell_size());
         let (low, high) = (self.carried_box.0 - reach, self.carried_box.1 + reach);
-        particles
-            .id
-            .par_chunks(CHUNK)
-            .zip(particles.position.par_chunks_mut(CHUNK))
-            .zip(particles.velocity.par_chunks_mut(CHUNK))
-            .for_each(|((ids, positions), velocities)| {
-                let mut solids = solids.all();
-                for ((id, x), v) in ids.iter().zip(positions).zip(velocities) {
-                    if x.cmplt(low).any() || x.cmpgt(high).any() {
-                        continue;
-                    }
-                    let Some((start, flow)) = self.carried.get(id) else { continue };
-                    let end = *start + *flow * dt;
-                    if solids.is_empty() || solids.distance(end) >= 0.0 {
-                        (*x, *v) = (end, *flow);
-                    }
+        let Particles { position, velocity, affine, id, .. } = particles;
+        let carry = |(chunk, ids): (usize, &[u64])| {
+            let mut solids = solids.all();
+            let mut moved = Vec::new();
+            for (n, id) in ids.iter().enumerate() {
+                let (i, x) = (chunk * CHUNK + n, position[chunk * CHUNK + n]);
+                if x.cmplt(low).any() || x.cmpgt(high).any() {
+                    continue;
                 }
-            });
+                let Some((start, flow)) = self.carried.get(id) else { continue };
+                let end = *start + *flow * dt;
+                if solids.is_empty() || solids.distance(end) >= 0.0 {
+                    moved.push((i, end, *flow));
+                }
+            }
+            moved
+        };
+        let moved: Vec<_> = id.par_chunks(CHUNK).enumerate().map(carry).collect();
+        for (i, end, flow) in moved.into_iter().flatten() {
+            (position[i], velocity[i]) = (end, flow);
+            if let Some(gradient) = affine.get_mut(i) {
+                *gradient = Mat3::ZERO;
+            }
+        }
     }
 
     /// Bears what flow `e` has taken in during the step.
