@@ -51,6 +51,43 @@ pub fn cells_where(mut test: impl FnMut(usize) -> bool) -> BlockMask {
     mask
 }
 
+/// The cells of a block whose flag, 0 or 1, is 1.
+pub fn of_flags(flags: &[u8; BLOCK_CELLS]) -> BlockMask {
+    /// Brings the lowest bit of each byte of a word into its highest byte, in order.
+    const COLLECT: u64 = 0x0102_0408_1020_4080;
+    std::array::from_fn(|x| {
+        let rows = flags[64 * x..64 * (x + 1)].chunks_exact(8).enumerate();
+        rows.fold(0, |bits, (y, row)| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(row);
+            bits | (u64::from_le_bytes(bytes).wrapping_mul(COLLECT) >> 56) << (8 * y)
+        })
+    })
+}
+
+/// The cells of a block whose lower neighbour along `axis` is in a set: `own` is the set in the block
+/// itself, `side` in the block below it.
+#[inline(always)]
+pub fn shifted_up(own: &BlockMask, side: &BlockMask, axis: usize) -> BlockMask {
+    std::array::from_fn(|x| match axis {
+        0 if x > 0 => own[x - 1],
+        0 => side[BLOCK_EDGE - 1],
+        1 => own[x] << 8 | side[x] >> 56,
+        _ => own[x] << 1 & !LOWEST | side[x] >> 7 & LOWEST,
+    })
+}
+
+/// As [`shifted_up`], for the upper neighbour, with the block above.
+#[inline(always)]
+pub fn shifted_down(own: &BlockMask, side: &BlockMask, axis: usize) -> BlockMask {
+    std::array::from_fn(|x| match axis {
+        0 if x + 1 < BLOCK_EDGE => own[x + 1],
+        0 => side[0],
+        1 => own[x] >> 8 | side[x] << 56,
+        _ => own[x] >> 1 & !HIGHEST | side[x] << 7 & HIGHEST,
+    })
+}
+
 /// Combines two blocks word by word.
 #[inline(always)]
 pub fn combine(a: &BlockMask, b: &BlockMask, word: impl Fn(u64, u64) -> u64) -> BlockMask {
@@ -80,6 +117,18 @@ impl CellMask {
     /// Whether the set holds `cell`; cells outside the grid are in no set.
     pub fn get(&self, grid: &BlockGrid, cell: IVec3) -> bool {
         grid.find(block_of(cell)).is_some_and(|b| holds(&self.blocks[b], local_index(cell)))
+    }
+
+    /// The cells of block `b` whose lower neighbour along `axis` is in the set.
+    pub fn below(&self, grid: &BlockGrid, b: usize, axis: usize) -> BlockMask {
+        let side = grid.face_neighbours(b)[2 * axis] as usize;
+        shifted_up(&self.blocks[b], self.blocks.get(side).unwrap_or(&NO_CELLS), axis)
+    }
+
+    /// The cells of block `b` whose upper neighbour along `axis` is in the set.
+    pub fn above(&self, grid: &BlockGrid, b: usize, axis: usize) -> BlockMask {
+        let side = grid.face_neighbours(b)[2 * axis + 1] as usize;
+        shifted_down(&self.blocks[b], self.blocks.get(side).unwrap_or(&NO_CELLS), axis)
     }
 
     /// Number of cells.
@@ -197,6 +246,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn neighbours_along_an_axis_agree_with_single_look_ups() {
+        let (grid, mask) = scattered();
+        for (b, block) in grid.blocks().iter().enumerate() {
+            for (axis, step) in IVec3::AXES.into_iter().enumerate() {
+                let (below, above) = (mask.below(&grid, b, axis), mask.above(&grid, b, axis));
+                for i in 0..BLOCK_CELLS {
+                    let cell = *block * 8 + local_cell(i);
+                    assert_eq!(holds(&below, i), mask.get(&grid, cell - step), "{axis} {cell}");
+                    assert_eq!(holds(&above, i), mask.get(&grid, cell + step), "{axis} {cell}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_and_flags_are_the_same() {
+        let flags: [u8; BLOCK_CELLS] = std::array::from_fn(|i| u8::from(i * i % 7 < 3));
+        let bits = of_flags(&flags);
+        assert!((0..BLOCK_CELLS).all(|i| holds(&bits, i) == (flags[i] == 1)));
     }
 
     #[test]

@@ -6,17 +6,12 @@
 
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+use crate::numerics::mask::{self, ALL_CELLS, BlockMask, NO_CELLS};
 use rayon::prelude::*;
 use wide::f32x8;
 
 /// Blocks that one task takes at least.
 const BLOCKS_PER_TASK: usize = 16;
-
-/// One bit per cell of a block: bit `8 y + z` of word `x`.
-type Bits = [u64; 8];
-
-const NONE: Bits = [0; 8];
-const ALL: Bits = [u64::MAX; 8];
 
 /// What stands in for a block that does not exist.
 static ABSENT: Block<f32> = Block([0.0; BLOCK_CELLS]);
@@ -24,7 +19,7 @@ static ABSENT: Block<f32> = Block([0.0; BLOCK_CELLS]);
 /// What one more layer adds to a block.
 #[derive(Clone, Default)]
 struct Grown {
-    cells: Bits,
+    cells: BlockMask,
     /// The rows along z that have some of these cells, in order.
     rows: Vec<[f32; 8]>,
 }
@@ -38,7 +33,7 @@ pub struct Extrapolator {
 /// The work space of one field.
 #[derive(Default)]
 struct Front {
-    known: Vec<Bits>,
+    known: Vec<BlockMask>,
     grown: Vec<Grown>,
 }
 
@@ -96,15 +91,15 @@ impl Front {
 
     /// Sets unknown cells to 0, so that sums over neighbours need no mask.
     fn clear_unknown(&mut self, value: &mut Field<f32>, valid: &Field<u8>) {
-        self.known.resize(value.blocks.len(), NONE);
+        self.known.resize(value.blocks.len(), NO_CELLS);
         (&mut self.known, &mut value.blocks, &valid.blocks)
             .into_par_iter()
             .with_min_len(4 * BLOCKS_PER_TASK)
             .for_each(|(known, value, valid)| {
-                *known = pack(&valid.0);
-                if *known == NONE {
+                *known = mask::of_flags(&valid.0);
+                if *known == NO_CELLS {
                     value.0.fill(0.0);
-                } else if *known != ALL {
+                } else if *known != ALL_CELLS {
                     for (value, valid) in value.0.iter_mut().zip(&valid.0) {
                         *value = if *valid != 0 { *value } else { 0.0 };
                     }
@@ -118,8 +113,8 @@ impl Front {
         self.grown.par_iter_mut().with_min_len(BLOCKS_PER_TASK).enumerate().for_each(
             |(block, grown)| {
                 grown.rows.clear();
-                grown.cells = NONE;
-                if known[block] != ALL {
+                grown.cells = NO_CELLS;
+                if known[block] != ALL_CELLS {
                     grown.grow(grid, known, value, block);
                 }
             },
@@ -149,22 +144,8 @@ impl Front {
     }
 }
 
-/// Bits of flags that are 0 or 1.
-fn pack(flags: &[u8; BLOCK_CELLS]) -> Bits {
-    /// Brings the lowest bit of each byte of a word into its highest byte, in order.
-    const COLLECT: u64 = 0x0102_0408_1020_4080;
-    std::array::from_fn(|x| {
-        let rows = flags[64 * x..64 * (x + 1)].chunks_exact(8).enumerate();
-        rows.fold(0, |bits, (y, row)| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(row);
-            bits | (u64::from_le_bytes(bytes).wrapping_mul(COLLECT) >> 56) << (8 * y)
-        })
-    })
-}
-
 /// The rows along z that have any of `cells`: x, y and their own eight bits.
-fn rows_of(cells: &Bits) -> impl Iterator<Item = (usize, usize, u8)> + '_ {
+fn rows_of(cells: &BlockMask) -> impl Iterator<Item = (usize, usize, u8)> + '_ {
     cells.iter().enumerate().flat_map(|(x, word)| {
         let mut rest = *word;
         std::iter::from_fn(move || {
@@ -180,32 +161,24 @@ fn rows_of(cells: &Bits) -> impl Iterator<Item = (usize, usize, u8)> + '_ {
 }
 
 /// For the six neighbours of each cell of the block in turn, whether they are known.
-fn known_around(grid: &BlockGrid, known: &[Bits], block: usize) -> [Bits; 6] {
-    const LOWEST: u64 = 0x0101_0101_0101_0101;
-    const HIGHEST: u64 = LOWEST << 7;
+fn known_around(grid: &BlockGrid, known: &[BlockMask], block: usize) -> [BlockMask; 6] {
     let own = &known[block];
-    let side = grid.face_neighbours(block).map(|n| known.get(n as usize).unwrap_or(&NONE));
-    let mut around = [NONE; 6];
-    for x in 0..8 {
-        around[0][x] = if x > 0 { own[x - 1] } else { side[0][7] };
-        around[1][x] = if x < 7 { own[x + 1] } else { side[1][0] };
-        around[2][x] = own[x] << 8 | side[2][x] >> 56;
-        around[3][x] = own[x] >> 8 | side[3][x] << 56;
-        around[4][x] = own[x] << 1 & !LOWEST | side[4][x] >> 7 & LOWEST;
-        around[5][x] = own[x] >> 1 & !HIGHEST | side[5][x] << 7 & HIGHEST;
-    }
-    around
+    let side = grid.face_neighbours(block).map(|n| known.get(n as usize).unwrap_or(&NO_CELLS));
+    std::array::from_fn(|n| match n % 2 {
+        0 => mask::shifted_up(own, side[n], n / 2),
+        _ => mask::shifted_down(own, side[n], n / 2),
+    })
 }
 
 impl Grown {
     /// Finds the unknown cells with a known neighbour, and the mean of these.
-    fn grow(&mut self, grid: &BlockGrid, known: &[Bits], value: &Field<f32>, block: usize) {
+    fn grow(&mut self, grid: &BlockGrid, known: &[BlockMask], value: &Field<f32>, block: usize) {
         let around = known_around(grid, known, block);
         for x in 0..8 {
             let any = around.iter().fold(0, |any, side| any | side[x]);
             self.cells[x] = any & !known[block][x];
         }
-        if self.cells == NONE {
+        if self.cells == NO_CELLS {
             return;
         }
         let sides = grid.face_neighbours(block);
@@ -265,12 +238,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_and_flags_are_the_same() {
-        let flags: [u8; BLOCK_CELLS] = std::array::from_fn(|i| u8::from(i * i % 7 < 3));
-        let bits = pack(&flags);
-        for (i, flag) in flags.iter().enumerate() {
-            assert_eq!((bits[i >> 6] >> (i & 63) & 1) as u8, *flag);
-        }
+    fn bytes_and_rows_tell_the_same_bits() {
+        let bits: BlockMask = mask::cells_where(|i| i * i % 7 < 3);
         for byte in 0..=255u8 {
             let bytes = spread(byte).to_le_bytes();
             assert!((0..8).all(|z| bytes[z] == byte >> z & 1), "{byte}");

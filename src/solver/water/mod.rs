@@ -4,6 +4,7 @@
 mod band;
 mod boundary;
 mod contact;
+mod continuation;
 mod crowding;
 mod friction;
 mod projection;

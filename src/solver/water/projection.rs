@@ -87,29 +87,31 @@ pub fn assemble(
             let Some(phi) = region.phi_tile(b) else { return };
             let at_surface = region.surface_pressure_tile(b);
             for (axis, lower) in [&mut x.0, &mut y.0, &mut z.0].into_iter().enumerate() {
-                let flux = Flux::load(region, velocity, solid, axis, b);
+                let flux = Flux::load(grid, velocity, solid, axis, b);
                 flux.assemble(axis, &phi, at_surface.as_ref(), &mut diagonal.0, &mut rhs.0, lower);
             }
         });
 }
 
 /// What flows through one block's faces along one axis, halo included.
-struct Flux {
-    open: HaloTile<f32>,
-    through: HaloTile<f32>,
+pub(super) struct Flux {
+    /// Share of each face outside solids.
+    pub open: HaloTile<f32>,
+    /// Mean velocity across each face, of liquid and solids [m/s].
+    pub through: HaloTile<f32>,
 }
 
 impl Flux {
-    fn load(
-        region: Region<'_>,
+    /// The faces of block `b` along `axis`.
+    pub fn load(
+        grid: &BlockGrid,
         velocity: &FaceField,
         solid: &SolidField,
         axis: usize,
         b: usize,
     ) -> Self {
-        let grid = region.grid;
         let mut flux = Self { open: EMPTY_TILE, through: EMPTY_TILE };
-        load_halo(grid, &region.open.axes[axis], b, 1.0, &mut flux.open);
+        load_halo(grid, &solid.open.axes[axis], b, 1.0, &mut flux.open);
         load_halo(grid, &velocity.axes[axis], b, 0.0, &mut flux.through);
         if touches_solid(grid, solid, b) {
             let mut moving = EMPTY_TILE;

@@ -2,6 +2,7 @@
 
 use super::band::{NarrowBand, Resampled, Resampling};
 use super::boundary::Pressing;
+use super::continuation::{Continuation, Flow};
 use super::crowding::{self, Crowding};
 use super::projection::{self, Region};
 use super::separation::Separation;
@@ -14,7 +15,6 @@ use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
-use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{
     Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
 };
@@ -81,7 +81,7 @@ pub struct WaterSolver {
     sources: Sources,
     viscous: ViscousSolver,
     tension: Tension,
-    extrapolator: Extrapolator,
+    continuation: Continuation,
     wind: WindField,
     band: NarrowBand,
     taken: Option<StepSettings>,
@@ -113,6 +113,12 @@ impl StepSettings {
     /// σ Δt / (ρ Δx²) [m/s].
     fn tension_strength(&self) -> f32 {
         self.dt * self.tension / (self.cell_size * self.cell_size)
+    }
+
+    /// Speed [m/s] that carries a particle a cell away from the surface, against gravity and the
+    /// tension of a surface as curved as the grid can tell.
+    fn leaving_speed(&self) -> f32 {
+        (2.0 * (self.gravity.length() * self.cell_size + self.tension / self.cell_size)).sqrt()
     }
 
     /// Share of its own velocity that a particle keeps in a viscous liquid.
@@ -170,7 +176,7 @@ impl WaterSolver {
         {
             return StepOutcome::TooLong { max_speed };
         }
-        self.extend();
+        self.extend(settings);
         clock.lap(&mut seconds.extend);
         self.band.advect(&self.sorted.grid, &self.velocity, settings.dt);
         clock.lap(&mut seconds.band);
@@ -391,10 +397,16 @@ impl WaterSolver {
     }
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
-    fn extend(&mut self) {
+    fn extend(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
-        let (velocity, valid) = (&mut self.velocity.axes, &mut self.valid);
-        self.extrapolator.extrapolate_each(grid, velocity, valid, EXTENSION_LAYERS);
+        let flow = Flow {
+            grid,
+            phi: &self.surface.phi,
+            solid: &self.solid,
+            velocity: &mut self.velocity,
+            valid: &mut self.valid,
+        };
+        self.continuation.extend(flow, EXTENSION_LAYERS, settings.leaving_speed());
         let pressing =
             Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.occupied };
         boundary::keep_out_of_solids(grid, &self.solid, pressing, &mut self.velocity);
