@@ -2,7 +2,7 @@
 
 use crate::geometry::{ClosedFace, SolidField};
 use crate::numerics::field::Field;
-use crate::numerics::grid::{BlockGrid, local_cell};
+use crate::numerics::grid::{BlockGrid, local_cell, neighbour_offsets};
 use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::transfer::FaceField;
 use glam::{IVec3, Vec3};
@@ -19,25 +19,114 @@ pub struct Pressing<'a> {
     pub occupied: &'a Field<u8>,
 }
 
+/// New values on the closed faces of some blocks, NaN where there is none: block, then one value per
+/// entry of [`SolidField::closed_faces`].
+pub type OnClosedFaces = Vec<(usize, Vec<f32>)>;
+
+/// The velocity that particles next to solids bring to closed faces, accelerated as the known faces
+/// around are.
+///
+/// The extended velocity there is that of water farther from the wall: were particles to take it up,
+/// flow along a wall that shears or turns would be dragged at every step, and walls without friction
+/// would rub. `before` holds the particles' velocities before the projection, 0 where there are none;
+/// `valid` is 1 where `velocity` is known.
+pub fn brought_along(
+    grid: &BlockGrid,
+    solid: &SolidField,
+    before: &FaceField,
+    velocity: &FaceField,
+    valid: &[Field<u8>; 3],
+) -> OnClosedFaces {
+    let in_block = |b: usize| {
+        let closed = solid.closed_faces(b);
+        let own = |face: &ClosedFace| {
+            before.axes[usize::from(face.axis)].blocks[b].0[usize::from(face.cell)]
+        };
+        if closed.iter().all(|face| own(face) == 0.0) {
+            return None;
+        }
+        let tiles = [0, 1, 2].map(|axis| Change::load(grid, before, velocity, valid, axis, b));
+        let brought = |face: &ClosedFace| {
+            let before = own(face);
+            let cell = local_cell(usize::from(face.cell)) + 1;
+            let change = tiles[usize::from(face.axis)].around(cell);
+            if before == 0.0 { f32::NAN } else { before + change.unwrap_or(f32::NAN) }
+        };
+        Some((b, closed.iter().map(brought).collect()))
+    };
+    let blocks = (0..grid.len()).into_par_iter();
+    blocks.filter(|b| !solid.closed_faces(*b).is_empty()).filter_map(in_block).collect()
+}
+
+/// How the known faces of a block along one axis were changed.
+struct Change {
+    by: HaloTile<f32>,
+    known: HaloTile<u8>,
+}
+
+impl Change {
+    fn load(
+        grid: &BlockGrid,
+        before: &FaceField,
+        velocity: &FaceField,
+        valid: &[Field<u8>; 3],
+        axis: usize,
+        b: usize,
+    ) -> Self {
+        let mut change = Self { by: [[[0.0; 10]; 10]; 10], known: [[[0; 10]; 10]; 10] };
+        let mut old = change.by;
+        load_halo(grid, &velocity.axes[axis], b, 0.0, &mut change.by);
+        load_halo(grid, &before.axes[axis], b, 0.0, &mut old);
+        load_halo(grid, &valid[axis], b, 0, &mut change.known);
+        let old = old.as_flattened().as_flattened();
+        let known = change.known.as_flattened_mut().as_flattened_mut().iter_mut();
+        let changes = change.by.as_flattened_mut().as_flattened_mut().iter_mut();
+        for ((change, old), known) in changes.zip(old).zip(known) {
+            *known &= u8::from(*old != 0.0);
+            *change -= old;
+        }
+        change
+    }
+
+    /// Mean over the known faces next to tile cell `at`, or failing these over those around it.
+    fn around(&self, at: IVec3) -> Option<f32> {
+        let mut sums = [(0.0, 0.0); 2];
+        for offset in neighbour_offsets() {
+            let [x, y, z] = (at + offset).to_array().map(|i| i as usize);
+            if self.known[x][y][z] != 0 {
+                let sum = &mut sums[usize::from(offset.abs().element_sum() > 1)];
+                *sum = (sum.0 + self.by[x][y][z], sum.1 + 1.0);
+            }
+        }
+        sums.into_iter().find(|(_, count)| *count > 0.0).map(|(sum, count)| sum / count)
+    }
+}
+
 /// On faces closed by solids, replaces the (extended) velocity by one that neither enters nor leaves
 /// the solid: the part of the relative velocity along the normal is removed, the rest slides. The
 /// projection let nothing through these faces either way; if what moves away from the wall were
 /// kept, particles would go and leave a gap that nothing fills. Only what nothing presses against
-/// the wall may leave it: drops, and liquid at pressure 0.
+/// the wall may leave it: drops, and liquid at pressure 0. `brought` is what [`brought_along`] gave.
 pub fn keep_out_of_solids(
     grid: &BlockGrid,
     solid: &SolidField,
     pressing: Pressing<'_>,
+    brought: OnClosedFaces,
     velocity: &mut FaceField,
 ) {
+    write(solid, brought, velocity);
     let source = &*velocity;
-    let changes: Vec<(usize, Vec<f32>)> = (0..grid.len())
+    let changes: OnClosedFaces = (0..grid.len())
         .into_par_iter()
         .filter(|b| !solid.closed_faces(*b).is_empty())
         .filter_map(|b| Some((b, slid(grid, solid, pressing, source, b)?)))
         .collect();
+    write(solid, changes, velocity);
+}
+
+fn write(solid: &SolidField, changes: OnClosedFaces, velocity: &mut FaceField) {
     for (b, values) in changes {
-        for (face, value) in solid.closed_faces(b).iter().zip(values) {
+        for (face, value) in solid.closed_faces(b).iter().zip(values).filter(|v| !v.1.is_nan()) {
             velocity.axes[usize::from(face.axis)].blocks[b].0[usize::from(face.cell)] = value;
         }
     }

@@ -399,6 +399,8 @@ impl WaterSolver {
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
     fn extend(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
+        let (velocity, valid) = (&self.velocity, &self.valid);
+        let brought = boundary::brought_along(grid, &self.solid, &self.before, velocity, valid);
         let flow = Flow {
             grid,
             phi: &self.surface.phi,
@@ -409,7 +411,7 @@ impl WaterSolver {
         self.continuation.extend(flow, EXTENSION_LAYERS, settings.leaving_speed());
         let pressing =
             Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.occupied };
-        boundary::keep_out_of_solids(grid, &self.solid, pressing, &mut self.velocity);
+        boundary::keep_out_of_solids(grid, &self.solid, pressing, brought, &mut self.velocity);
     }
 
     /// Finds the displacement that keeps the volume.
