@@ -62,17 +62,25 @@ fn sloshing() -> Scene {
     scene
 }
 
-/// Height of the water next to the walls at x = 0 and x = 1 \[m\]: the mean of the highest particles
-/// in columns two cells wide.
+/// Height of the water next to the walls at x = 0 and x = 1 \[m\]: the mean, over columns two cells
+/// wide, of the particle below which all but the highest half layer lie, so that no single drop counts.
 fn heights(simulation: &Simulation) -> [f32; 2] {
+    const HALF_LAYER: usize = 8;
     [0.0f32, 1.0].map(|wall| {
-        let mut tops = [0.0f32; 16];
+        let mut columns = [const { Vec::new() }; 16];
         let near = |p: &&Vec3| (p.x - wall).abs() < 2.0 * CELL;
         for p in simulation.particles().position.iter().filter(near) {
-            let top = &mut tops[((p.z / CELL) as usize).min(15)];
-            *top = top.max(p.y);
+            columns[((p.z / CELL) as usize).min(15)].push(p.y);
         }
-        tops.iter().sum::<f32>() / 16.0
+        columns
+            .each_mut()
+            .map(|column| {
+                column.sort_unstable_by(|a, b| b.total_cmp(a));
+                column[HALF_LAYER]
+            })
+            .iter()
+            .sum::<f32>()
+            / 16.0
     })
 }
 

@@ -4,6 +4,7 @@ use crate::geometry::{ClosedFace, SolidField};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BlockGrid, local_cell, neighbour_offsets};
 use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::mask::{self, CellMask};
 use crate::numerics::transfer::FaceField;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -28,19 +29,23 @@ pub type OnClosedFaces = Vec<(usize, Vec<f32>)>;
 ///
 /// The extended velocity there is that of water farther from the wall: were particles to take it up,
 /// flow along a wall that shears or turns would be dragged at every step, and walls without friction
-/// would rub. `before` holds the particles' velocities before the projection, 0 where there are none;
-/// `valid` is 1 where `velocity` is known.
+/// would rub. The deep brings nothing: its velocities there are extended ones, and left to themselves
+/// they would not follow the water. `before` holds the particles' velocities before the projection, 0 where there are none;
+/// `valid` is 1 where `velocity` is known, `by_deep` has the cells in and around the deep.
 pub fn brought_along(
     grid: &BlockGrid,
     solid: &SolidField,
-    before: &FaceField,
-    velocity: &FaceField,
+    (before, velocity): (&FaceField, &FaceField),
     valid: &[Field<u8>; 3],
+    by_deep: Option<&CellMask>,
 ) -> OnClosedFaces {
     let in_block = |b: usize| {
         let closed = solid.closed_faces(b);
         let own = |face: &ClosedFace| {
-            before.axes[usize::from(face.axis)].blocks[b].0[usize::from(face.cell)]
+            let cell = usize::from(face.cell);
+            let is_deep = by_deep.is_some_and(|deep| mask::holds(&deep.blocks[b], cell));
+            let brought = before.axes[usize::from(face.axis)].blocks[b].0[cell];
+            if is_deep { 0.0 } else { brought }
         };
         if closed.iter().all(|face| own(face) == 0.0) {
             return None;

@@ -57,11 +57,11 @@ impl Continuation {
         let Flow { grid, phi, solid, velocity, valid } = flow;
         let liquid = liquid_cells(phi);
         let mut outside = liquid.clone();
-        outside.grow(grid, Touch::Corners);
+        outside.grow(grid, Touch::Faces);
         let mut loose = loosen(grid, &liquid, &outside, velocity, valid, leaving);
         self.extrapolator.extrapolate_each(grid, &mut velocity.axes, valid, layers);
         let flying = let_fly(grid, &mut loose, velocity, leaving);
-        outside.grow(grid, Touch::Corners);
+        outside.grow(grid, Touch::Faces);
         outside.blocks.par_iter_mut().zip(&liquid.blocks).zip(&flying.blocks).for_each(
             |((outside, liquid), flying)| {
                 *outside = std::array::from_fn(|x| outside[x] & !liquid[x] & !flying[x]);

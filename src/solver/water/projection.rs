@@ -220,10 +220,12 @@ fn add(row: &mut [f32], values: f32x8) {
     put(row, f32x8::new(old) + values);
 }
 
-/// A value at the surface between a centre inside and one outside, from the values near both.
+/// A value at the surface between a centre inside and one outside, from the values near both; that
+/// near the first where there is no surface because the second lies inside too.
 #[inline(always)]
 fn between(inside: f32x8, outside: f32x8, near_inside: f32x8, near_outside: f32x8) -> f32x8 {
-    let share = inside / (inside - outside);
+    let no_surface = outside.simd_lt(f32x8::ZERO);
+    let share = no_surface.bitselect(f32x8::ZERO, inside / (inside - outside));
     near_inside + share * (near_outside - near_inside)
 }
 

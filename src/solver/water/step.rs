@@ -399,8 +399,10 @@ impl WaterSolver {
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
     fn extend(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
-        let (velocity, valid) = (&self.velocity, &self.valid);
-        let brought = boundary::brought_along(grid, &self.solid, &self.before, velocity, valid);
+        let velocities = (&self.before, &self.velocity);
+        let by_deep = self.band.in_and_around_deep(grid);
+        let brought =
+            boundary::brought_along(grid, &self.solid, velocities, &self.valid, by_deep.as_ref());
         let flow = Flow {
             grid,
             phi: &self.surface.phi,

@@ -79,6 +79,15 @@ impl NarrowBand {
         self.layers > 0
     }
 
+    /// The deep cells of this step and those that touch one, `None` without a band.
+    pub fn in_and_around_deep(&self, grid: &BlockGrid) -> Option<CellMask> {
+        self.is_on().then(|| {
+            let mut cells = self.deep.clone();
+            cells.grow(grid, Touch::Corners);
+            cells
+        })
+    }
+
     /// Keeps particles in and around these boxes \[m\], as if they were open to the air: where
     /// emitters add and sinks remove particles.
     pub fn keep_particles_in(&mut self, boxes: impl IntoIterator<Item = (Vec3, Vec3)>) {
