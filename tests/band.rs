@@ -174,7 +174,7 @@ fn sloshing_swings_as_without_a_band() {
     for (layers, most) in [(4, 0.8), (8, 0.5)] {
         let (band, fewer, volume) = record(&with_band(&sloshing(), layers));
         assert!(layers > 4 || 3 * fewer < count, "{fewer} of {count} particles");
-        assert!((volume / whole - 1.0).abs() < 2e-3, "{volume} of {whole}");
+        assert!((volume / whole - 1.0).abs() < 3e-3, "{volume} of {whole}");
         let squares = all.iter().zip(&band).flat_map(|(a, b)| [a[0] - b[0], a[1] - b[1]]);
         let rms = (squares.map(|d| d * d).sum::<f32>() / (2 * all.len()) as f32).sqrt();
         assert!(rms < most * CELL, "band {layers}: heights differ by {} cells (rms)", rms / CELL);
