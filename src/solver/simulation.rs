@@ -19,6 +19,9 @@ const REACH: f32 = (1 << 20) as f32;
 /// around a block. All but a thousandth of the particles keep to the CFL number; a few drops that
 /// shoot ahead fly straight and need no more.
 const LONGEST_WAY: f32 = 4.0;
+/// Cells that what falls from rest may cross in a substep however high the CFL number is: water at
+/// rest takes steps that are long for its own waves otherwise, and grows restless.
+const LONGEST_FALL: f32 = 2.0;
 /// Share of all water that may be compressed without a remark.
 const CROWDED_SHARE: f64 = 0.05;
 /// A step is halved at most this often before the simulation counts as unstable.
@@ -235,8 +238,9 @@ impl Simulation {
         let (acceleration, burst) = self.forces.bounds(start, start + rest / length);
         let acceleration = acceleration + self.scene.gravity.length();
         let falling = acceleration * (length / f64::from(limits.min)) as f32;
-        let speed = f64::from(fast + burst + falling.min((acceleration * cell).sqrt()));
-        let wanted = (rest * speed / f64::from(limits.cfl * cell)).ceil();
+        let falling = falling.min((acceleration * cell).sqrt()) / limits.cfl.min(LONGEST_FALL);
+        let courant = f64::from((fast + burst) / limits.cfl + falling) / f64::from(cell);
+        let wanted = (rest * courant).ceil();
         let capillary = rest / f64::from(longest_step(tension(&self.scene), cell));
         let wanted = wanted.max(capillary.ceil());
         let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);

@@ -182,7 +182,7 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
     // Far enough that some midpoints leave the tile.
     let dt = 0.6;
     let advection = Advection { cell_size: CELL, dt, keep: 0.0 };
-    let aside = |x: Vec3| linear(x) * 0.125;
+    let aside = |x: Vec3| Vec3::new(0.3, -0.2, 0.1) * x;
     let displacing = sampled(&sorted.grid, aside);
     let still = sampled(&sorted.grid, |_| Vec3::ZERO);
     let flow = GridFlow { velocity: &new, before: &still, displacing: &displacing };

@@ -76,7 +76,8 @@ pub struct GridFlow<'a> {
     pub velocity: &'a FaceField,
     /// The velocity that the particles had brought to the grid [m/s].
     pub before: &'a FaceField,
-    /// A speed [m/s] by which particles are moved besides, taken where they start.
+    /// A speed [m/s] by which particles are moved besides, taken where they start; linear along its
+    /// own axis inside a cell and the same all across it.
     pub displacing: &'a FaceField,
 }
 
@@ -324,7 +325,6 @@ impl BlockPass<'_> {
         place: &Place,
     ) -> Sampled {
         let mut advecting = f32x8::ZERO;
-        let mut displacing = f32x8::ZERO;
         let mut change = f32x8::ZERO;
         let mut gradient = [f32x8::ZERO; 3];
         let first = |along: usize| usize::from(along == AXIS);
@@ -332,31 +332,40 @@ impl BlockPass<'_> {
             for j in first(1)..3 {
                 let far = (x + i + 1) * SLAB + (y + j + 1) * EDGE + 1;
                 let near = &self.tile.change[AXIS][x + i][y + j];
-                let aside = &self.tile.displacing[AXIS][x + i][y + j];
-                let mut along = [f32x8::ZERO; 4];
+                let mut along = [f32x8::ZERO; 3];
                 for k in first(2)..3 {
                     let weight = place.weight(AXIS, 2, k);
                     let value = lanes(near, k);
                     along[0] += weight * lanes(&self.tile.advecting[AXIS], far + k);
                     along[1] += weight * value;
-                    along[2] += weight * lanes(aside, k);
                     if AFFINE {
-                        along[3] += place.slope(AXIS, 2, k) * value;
+                        along[2] += place.slope(AXIS, 2, k) * value;
                     }
                 }
                 let (wx, wy) = (place.weight(AXIS, 0, i), place.weight(AXIS, 1, j));
                 let across = wx * wy;
                 advecting += across * along[0];
                 change += across * along[1];
-                displacing += across * along[2];
                 if AFFINE {
                     gradient[0] += place.slope(AXIS, 0, i) * wy * along[1];
                     gradient[1] += wx * place.slope(AXIS, 1, j) * along[1];
-                    gradient[2] += across * along[3];
+                    gradient[2] += across * along[2];
                 }
             }
         }
-        Sampled { advecting, displacing, change, gradient }
+        Sampled { advecting, displacing: self.displacing::<AXIS>(x, y, place), change, gradient }
+    }
+
+    /// The displacing speed's component `AXIS` in row (x, y): linear from one face of the cell to the
+    /// other and the same all across it, so that it opens or closes each cell by as much as flows
+    /// through its faces.
+    #[inline(always)]
+    fn displacing<const AXIS: usize>(&self, x: usize, y: usize, place: &Place) -> f32x8 {
+        let tile = &self.tile.displacing[AXIS];
+        let [dx, dy, dz] = [0, 1, 2].map(|a| usize::from(a == AXIS));
+        let low = lanes(&tile[x + 1][y + 1], 1);
+        let high = lanes(&tile[x + 1 + dx][y + 1 + dy], 1 + dz);
+        low * place.sides[AXIS][0] + high * place.sides[AXIS][1]
     }
 
     /// Advecting velocity [m/s] at eight points in cells from the block's corner, from the tile where

@@ -22,7 +22,7 @@ use wide::f32x8;
 /// Time in which an uneven density relaxes [s].
 const RELAXATION: f32 = 0.02;
 /// Largest share of the excess that one step removes.
-const MOST_A_STEP: f32 = 0.5;
+const MOST_A_STEP: f32 = 1.0;
 /// Density errors are taken for at most this, so that a bad start opens gently.
 const LARGEST_EXCESS: f32 = 0.5;
 /// What the density of a single cell may be off by without being a clump or a gap: a few times the
