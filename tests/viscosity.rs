@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{cuboid, fill, water};
+use common::{collider, cuboid, fill, water};
 use foreshore::scene::{MaterialKind, Scene, Shape, UpdateScheme};
 use foreshore::solver::{Silent, Simulation};
 use glam::{DVec3, Vec3};
@@ -58,4 +58,58 @@ fn honey_in_a_glass_stays_at_rest() {
     }
     let fastest = simulation.particles().velocity.iter().map(|v| v.length()).fold(0.0, f32::max);
     assert!(fastest < 0.02, "{fastest} m/s");
+}
+
+/// A block of oil that slumps against walls and over a ball.
+fn slump(threads: usize, frames: u32, from: Option<&Simulation>) -> Simulation {
+    let mut scene = water(1.0 / 16.0, Some((Vec3::ZERO, Vec3::new(1.0, 1.0, 0.5))));
+    liquid(&mut scene, 20.0, UpdateScheme::Apic);
+    let MaterialKind::Water(water) = &mut scene.materials[0].kind;
+    water.surface_tension = 5.0;
+    scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [0.4, 0.6, 0.5])));
+    scene
+        .colliders
+        .push(collider(Shape::Sphere { center: Vec3::new(0.6, 0.1, 0.25), radius: 0.2 }));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let mut simulation = match from {
+            Some(half) => Simulation::resume(&scene, half.state().clone()).unwrap(),
+            None => Simulation::new(&scene).unwrap(),
+        };
+        for _ in 0..frames {
+            simulation.advance_frame(&mut Silent).unwrap();
+        }
+        simulation
+    })
+}
+
+#[test]
+fn threads_do_not_change_a_bit_of_viscosity_and_tension_and_resuming_does_not_either() {
+    let whole = slump(1, 8, None);
+    assert!(*whole.state() == *slump(3, 8, None).state(), "three threads gave other bits than one");
+    let half = slump(2, 4, None);
+    let resumed = slump(2, 4, Some(&half));
+    assert!(*resumed.state() == *whole.state(), "a resumed run gave other bits");
+}
+
+#[test]
+fn a_viscous_block_slides_on_a_slippery_floor_and_stops_on_a_sticky_one() {
+    let speed = |slip: f32| {
+        let walls = Some((Vec3::new(-1.0, 0.0, 0.0), Vec3::new(3.0, 1.0, 0.5)));
+        let mut scene = water(1.0 / 16.0, walls);
+        scene.domain.walls.slip = slip;
+        liquid(&mut scene, 200.0, UpdateScheme::Apic);
+        scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [1.0, 0.25, 0.5])));
+        scene.emitters[0].velocity = Vec3::new(1.0, 0.0, 0.0).into();
+        let mut simulation = Simulation::new(&scene).unwrap();
+        for _ in 0..12 {
+            simulation.advance_frame(&mut Silent).unwrap();
+        }
+        let velocities = &simulation.particles().velocity;
+        velocities.iter().map(|v| v.x).sum::<f32>() / velocities.len() as f32
+    };
+    // Shear between floor and surface decays with h² / (π² / 4 ν) = 0.13 s; a slippery floor takes
+    // nothing.
+    assert!((speed(1.0) - 1.0).abs() < 0.05, "{}", speed(1.0));
+    assert!(speed(0.0).abs() < 0.1, "{}", speed(0.0));
 }

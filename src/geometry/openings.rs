@@ -26,6 +26,8 @@ pub struct ClosedFace {
     pub cell: u16,
     /// Direction out of the solid, zero where that cannot be told.
     pub normal: Vec3,
+    /// How deep its centre lies in the solid \[cells\].
+    pub depth: f32,
 }
 
 /// The surroundings of a block: distances to obstacles \[m\] at the corners in and around it, the
@@ -95,7 +97,8 @@ impl Corners<'_> {
                         sides.normal(axis, i).filter(|_| in_obstacle)
                     });
                     let normal = seen.unwrap_or_else(|| outward_normal(&distance, axis, cell));
-                    closed.push(ClosedFace { axis: axis as u8, cell: i as u16, normal });
+                    let depth = -face_distance(&distance, axis, cell) / self.cell_size;
+                    closed.push(ClosedFace { axis: axis as u8, cell: i as u16, normal, depth });
                 }
             }
         }
@@ -145,6 +148,12 @@ fn open_share(ring: [f32; 4]) -> f32 {
         .map(|(p, q)| p[0] * q[1] - p[1] * q[0])
         .sum();
     (0.5 * doubled).clamp(0.0, 1.0)
+}
+
+/// Distance at the centre of a lower face, from its corners.
+fn face_distance(corners: &HaloTile<f32>, axis: usize, cell: IVec3) -> f32 {
+    let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
+    0.25 * [cell, cell + s, cell + s + t, cell + t].iter().map(|c| at(corners, *c)).sum::<f32>()
 }
 
 /// Direction out of the solid at a lower face, from the corners around it; zero where flat.

@@ -37,6 +37,12 @@ impl Walls {
             .fold(f32::INFINITY, f32::min)
     }
 
+    /// How far a wall is from `x` \[m\] along an axis, upwards or downwards; infinite without one.
+    pub fn distance_along(&self, axis: usize, up: bool, x: Vec3) -> f32 {
+        let there = self.planes.iter().filter(|(a, _, sign)| *a == axis && (*sign < 0.0) == up);
+        there.map(|(_, at, sign)| sign * (x[axis] - at)).fold(f32::INFINITY, f32::min)
+    }
+
     /// Whether the box holds part of a wall.
     pub(super) fn touch(&self, low: Vec3, high: Vec3) -> bool {
         self.planes.iter().any(

@@ -241,7 +241,8 @@ impl Simulation {
         let falling = falling.min((acceleration * cell).sqrt()) / limits.cfl.min(LONGEST_FALL);
         let courant = f64::from((fast + burst) / limits.cfl + falling) / f64::from(cell);
         let wanted = (rest * courant).ceil();
-        let capillary = rest / f64::from(longest_step(tension(&self.scene), cell));
+        let (tension, viscosity) = (tension(&self.scene), viscosity(&self.scene));
+        let capillary = rest / f64::from(longest_step(tension, viscosity, cell));
         let wanted = wanted.max(capillary.ceil());
         let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);
         let most = f64::from(limits.max.saturating_sub(taken).max(1));

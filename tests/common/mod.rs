@@ -64,3 +64,14 @@ pub fn fill(shape: Shape) -> Emitter {
 pub fn cuboid(min: [f32; 3], max: [f32; 3]) -> Shape {
     Shape::Box { min: min.into(), max: max.into() }
 }
+
+/// A rigid obstacle without friction that liquid may come off.
+pub fn collider(shape: Shape) -> Collider {
+    Collider {
+        name: "obstacle".into(),
+        shape,
+        boundary: Boundary::default(),
+        thickness: 0.0,
+        inverted: false,
+    }
+}

@@ -15,6 +15,7 @@
 mod experiment;
 pub mod figure;
 pub mod measure;
+mod mesh;
 pub mod page;
 mod scene;
 pub mod water;

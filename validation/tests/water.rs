@@ -51,3 +51,23 @@ fn pic_damps_a_swirl() {
 fn a_thousand_frames_keep_every_identity() {
     holds(&run("volume", 12), "identities lost or doubled (0: none)");
 }
+
+#[test]
+fn a_moving_plate_drags_viscous_liquid_along() {
+    let run = run("couette", 8);
+    holds(&run, "starting, error in the middle half");
+    holds(&run, "steady, error in the middle half");
+}
+
+#[test]
+fn viscous_liquid_falls_between_plates_as_a_parabola() {
+    let run = run("poiseuille", 8);
+    holds(&run, "steady, error in the middle half");
+}
+
+#[test]
+fn a_drop_at_rest_has_laplaces_pressure() {
+    let run = run("laplace", 8);
+    holds(&run, "pressure");
+    holds(&run, "second mode");
+}

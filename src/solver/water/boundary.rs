@@ -20,6 +20,9 @@ pub struct Pressing<'a> {
     pub occupied: &'a Field<u8>,
 }
 
+/// At most this share of the velocity beyond a wall is that in front of it, reversed.
+const MOST_REVERSED: f32 = 1.0;
+
 /// New values on the closed faces of some blocks, NaN where there is none: block, then one value per
 /// entry of [`SolidField::closed_faces`].
 pub type OnClosedFaces = Vec<(usize, Vec<f32>)>;
@@ -112,11 +115,15 @@ impl Change {
 /// projection let nothing through these faces either way; if what moves away from the wall were
 /// kept, particles would go and leave a gap that nothing fills. Only what nothing presses against
 /// the wall may leave it: drops, and liquid at pressure 0. `brought` is what [`brought_along`] gave.
+///
+/// `cling`, 0 … 1, is how far the liquid sticks where the solid lets it not slip: at 1 the tangential
+/// velocity, linear between the faces on both sides of the wall, is the wall's at the wall itself.
 pub fn keep_out_of_solids(
     grid: &BlockGrid,
     solid: &SolidField,
     pressing: Pressing<'_>,
     brought: OnClosedFaces,
+    cling: f32,
     velocity: &mut FaceField,
 ) {
     write(solid, brought, velocity);
@@ -124,7 +131,7 @@ pub fn keep_out_of_solids(
     let changes: OnClosedFaces = (0..grid.len())
         .into_par_iter()
         .filter(|b| !solid.closed_faces(*b).is_empty())
-        .filter_map(|b| Some((b, slid(grid, solid, pressing, source, b)?)))
+        .filter_map(|b| Some((b, slid(grid, solid, pressing, cling, source, b)?)))
         .collect();
     write(solid, changes, velocity);
 }
@@ -142,6 +149,7 @@ fn slid(
     grid: &BlockGrid,
     solid: &SolidField,
     pressing: Pressing<'_>,
+    cling: f32,
     velocity: &FaceField,
     b: usize,
 ) -> Option<Vec<f32>> {
@@ -177,9 +185,23 @@ fn slid(
         let leaves = if is_behind { along < 0.0 } else { along > 0.0 };
         let is_loose = sides.contains(&Hold::Loose) && !sides.contains(&Hold::Pressed);
         let removed = if is_loose && leaves { 0.0 } else { along };
-        own[axis][i] - removed * face.normal[axis]
+        let slid = own[axis][i] - removed * face.normal[axis];
+        if cling <= 0.0 {
+            return slid;
+        }
+        let nearest = usize::from(solid.nearest.blocks[b].0[i]);
+        let sticks = cling * (1.0 - solid.boundaries.get(nearest).map_or(0.0, |w| w.slip));
+        let tangential = at(&relative[axis], cell) - along * face.normal[axis];
+        slid - sticks * (1.0 + reversed(face.depth)) * tangential
     };
     Some(solid.closed_faces(b).iter().map(slide).collect())
+}
+
+/// The share of the velocity one cell farther out that a face `depth` \[cells\] deep in a solid has to
+/// have, reversed, for that of the solid to hold at its surface.
+fn reversed(depth: f32) -> f32 {
+    let depth = depth.clamp(0.0, 1.0);
+    (depth / (1.0 - depth).max(1e-3)).min(MOST_REVERSED)
 }
 
 /// How a cell's content meets the solids next to it.

@@ -396,13 +396,19 @@ impl WaterSolver {
         if highest.is_finite() { highest } else { f32::INFINITY }
     }
 
-    /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids.
+    /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids, to which a
+    /// viscous liquid clings.
     fn extend(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
         let velocities = (&self.before, &self.velocity);
         let by_deep = self.band.in_and_around_deep(grid);
-        let brought =
-            boundary::brought_along(grid, &self.solid, velocities, &self.valid, by_deep.as_ref());
+        let cling = viscosity::cling(settings.viscous_strength());
+        let brought = if cling > 0.0 {
+            // What clings is led by the liquid in front of the wall.
+            Vec::new()
+        } else {
+            boundary::brought_along(grid, &self.solid, velocities, &self.valid, by_deep.as_ref())
+        };
         let flow = Flow {
             grid,
             phi: &self.surface.phi,
@@ -413,7 +419,8 @@ impl WaterSolver {
         self.continuation.extend(flow, EXTENSION_LAYERS, settings.leaving_speed());
         let pressing =
             Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.occupied };
-        boundary::keep_out_of_solids(grid, &self.solid, pressing, brought, &mut self.velocity);
+        let velocity = &mut self.velocity;
+        boundary::keep_out_of_solids(grid, &self.solid, pressing, brought, cling, velocity);
     }
 
     /// Finds the displacement that keeps the volume.

@@ -124,11 +124,19 @@ impl Tension {
     }
 }
 
-/// Longest stable substep \[s\]: capillary waves as short as two cells may not run past one
-/// [Brackbill, Kothe and Zemach 1992, eq. 61]; infinite without surface tension. `tension` is
-/// σ / ρ [m³/s²], `cell_size` in \[m\].
-pub fn longest_step(tension: f32, cell_size: f32) -> f32 {
-    (cell_size.powi(3) / (2.0 * std::f32::consts::PI * tension)).sqrt()
+/// Longest stable substep \[s\], infinite without surface tension. Capillary waves as short as two
+/// cells may not run past one [Brackbill, Kothe and Zemach 1992, eq. 61]; in a viscous liquid they
+/// creep, and a step may be as long as such a wave takes to flatten
+/// [C. Galusinski and P. Vigneaux 2008, doi:10.1016/j.jcp.2008.02.023]: with the inviscid limit
+/// τ and the viscous one τ' = ½ ν Δx / (σ / ρ), it is τ' + √(τ'² + τ²).
+/// `tension` is σ / ρ [m³/s²], `viscosity` ν [m²/s], `cell_size` in \[m\].
+pub fn longest_step(tension: f32, viscosity: f32, cell_size: f32) -> f32 {
+    if tension <= 0.0 {
+        return f32::INFINITY;
+    }
+    let inviscid = cell_size.powi(3) / (2.0 * std::f32::consts::PI * tension);
+    let creeping = 0.5 * viscosity * cell_size / tension;
+    creeping + (creeping * creeping + inviscid).sqrt()
 }
 
 fn gradient(tile: &HaloTile<f32>, [x, y, z]: [usize; 3]) -> Vec3 {

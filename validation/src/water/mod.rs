@@ -1,8 +1,10 @@
 //! Water, as `docs/validation/water.md` shows it.
 
 mod dam_front;
+mod drop;
 mod dry_bed;
 mod energy;
+mod plates;
 mod rest;
 mod rotation;
 mod sloshing;
@@ -11,7 +13,7 @@ mod volume;
 use crate::Experiment;
 
 /// All experiments with water.
-pub const ALL: [&Experiment; 7] = [
+pub const ALL: [&Experiment; 11] = [
     &dam_front::EXPERIMENT,
     &dry_bed::EXPERIMENT,
     &rest::EXPERIMENT,
@@ -19,6 +21,10 @@ pub const ALL: [&Experiment; 7] = [
     &rotation::EXPERIMENT,
     &energy::EXPERIMENT,
     &volume::EXPERIMENT,
+    &plates::COUETTE,
+    &plates::POISEUILLE,
+    &drop::OSCILLATION,
+    &drop::PRESSURE,
 ];
 
 /// The experiment of a name.

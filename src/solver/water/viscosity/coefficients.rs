@@ -47,27 +47,31 @@ impl Coefficients {
         inverse: [[[[0.0; 8]; 8]; 8]; 3],
     };
 
-    /// Sets block `b` of the finest level, and `pull` to what moving walls add to the right-hand
-    /// side. Returns the number of unknowns.
-    pub(super) fn assemble(&mut self, medium: &Medium<'_>, b: usize, pull: &mut FaceBlock) -> u32 {
+    /// Sets block `b` of the finest level.
+    pub(super) fn assemble(&mut self, medium: &Medium<'_>, b: usize) {
         let near = touches_solid(medium.grid, medium.solid, b);
-        let closed = near.then(|| medium.closed_tiles(b));
+        let closed = near.then(|| medium.held_tiles(b));
         self.set_weights(medium, b, closed.as_deref());
-        for (base, mass) in self.base.iter_mut().zip(medium.masses) {
-            base.as_flattened_mut().as_flattened_mut().copy_from_slice(&mass.blocks[b].0);
+        for (axis, base) in self.base.iter_mut().enumerate() {
+            let base = base.as_flattened_mut().as_flattened_mut();
+            base.copy_from_slice(&medium.masses[axis].blocks[b].0);
+            if near {
+                let held = &medium.held[axis].blocks[b].0;
+                let held_ones = base.iter_mut().zip(held).filter(|(_, held)| **held != 0);
+                held_ones.for_each(|(base, _)| *base = 0.0);
+            }
         }
-        pull.rows_mut().fill([0.0; 8]);
         if let Some(closed) = &closed {
-            self.hold_at_walls(medium, b, closed, pull);
+            for_each_tie(medium, b, closed, |axis, [x, y, z], w, _| self.base[axis][x][y][z] += w);
         }
-        self.invert_diagonal()
+        self.invert_diagonal();
     }
 
-    fn set_weights(&mut self, medium: &Medium<'_>, b: usize, closed: Option<&[HaloTile<bool>; 3]>) {
+    fn set_weights(&mut self, medium: &Medium<'_>, b: usize, closed: Option<&[HaloTile<u8>; 3]>) {
         let strength = medium.strength;
         let is_free = |faces: [(usize, [usize; 3]); 4]| {
             closed.is_none_or(|closed| {
-                faces.iter().all(|(axis, [x, y, z])| !closed[*axis][*x][*y][*z])
+                faces.iter().all(|(axis, [x, y, z])| closed[*axis][*x][*y][*z] == 0)
             })
         };
         let mut share = [[[0.0f32; 10]; 10]; 10];
@@ -114,66 +118,8 @@ impl Coefficients {
         }
     }
 
-    /// Ties faces to closed ones beside them: by what the shear between a face and a wall at its
-    /// true distance takes.
-    fn hold_at_walls(
-        &mut self,
-        medium: &Medium<'_>,
-        b: usize,
-        closed: &[HaloTile<bool>; 3],
-        pull: &mut FaceBlock,
-    ) {
-        let strength = medium.strength;
-        let corners = medium.distance_tile(b);
-        let mut share = [[[[0.0f32; 10]; 10]; 10]; 4];
-        load_halo(medium.grid, medium.cells, b, 0.0, &mut share[3]);
-        for (tile, edges) in share.iter_mut().zip(medium.edges) {
-            load_halo(medium.grid, edges, b, 0.0, tile);
-        }
-        let mut moving = [[[0.0f32; 10]; 10]; 10];
-        for axis in 0..3 {
-            if !closed[axis].as_flattened().as_flattened().contains(&true) {
-                continue;
-            }
-            load_halo(medium.grid, &medium.solid.face_velocity[axis], b, 0.0, &mut moving);
-            for i in 0..512 {
-                let own = IVec3::new(i >> 6, (i >> 3) & 7, i & 7) + 1;
-                if at(&closed[axis], own) {
-                    continue;
-                }
-                let slip = medium.slip(b, i as usize);
-                let distance = face_distance(&corners, axis, own);
-                for n in 0..6 {
-                    let (other, up) = (n / 2, n % 2 == 1);
-                    let e = IVec3::AXES[other];
-                    let beside = if up { own + e } else { own - e };
-                    if !at(&closed[axis], beside) {
-                        continue;
-                    }
-                    let between = match (other == axis, up) {
-                        (true, true) | (false, false) => own,
-                        (true, false) => own - e,
-                        (false, true) => own + e,
-                    };
-                    let (volume, factor) = if other == axis {
-                        (at(&share[3], between), 2.0)
-                    } else {
-                        (at(&share[3 - axis - other], between), 1.0 - slip)
-                    };
-                    let wall = face_distance(&corners, axis, beside);
-                    let reach = (distance / (distance - wall).max(1e-6)).clamp(NEAREST_WALL, 1.0);
-                    let w = strength * factor * volume / (reach * reach);
-                    let [x, y, z] = (own - 1).to_array().map(|v| v as usize);
-                    self.base[axis][x][y][z] += w;
-                    pull.0[axis][x][y][z] += w * at(&moving, beside);
-                }
-            }
-        }
-    }
-
-    /// Sets the reciprocal diagonal; returns the number of unknowns.
-    pub(super) fn invert_diagonal(&mut self) -> u32 {
-        let mut unknowns = 0;
+    /// Sets the reciprocal diagonal.
+    pub(super) fn invert_diagonal(&mut self) {
         for x in 0..8 {
             for y in 0..8 {
                 let xz = lanes(&self.xz[x][y], 0);
@@ -195,21 +141,77 @@ impl Coefficients {
                     for (z, d) in diagonal.into_iter().enumerate() {
                         let is_unknown = d > f32::MIN_POSITIVE;
                         self.inverse[axis][x][y][z] = if is_unknown { 1.0 / d } else { 0.0 };
-                        unknowns += u32::from(is_unknown);
                     }
                 }
             }
         }
-        unknowns
     }
 }
 
-/// Distance \[m\] to the nearest solid at the centre of a lower face.
-fn face_distance(corners: &HaloTile<f32>, axis: usize, face: IVec3) -> f32 {
-    let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
-    let last = IVec3::splat(9);
-    let ring = [face, face + s, face + s + t, face + t];
-    0.25 * ring.iter().map(|c| at(corners, c.min(last))).sum::<f32>()
+/// Sets `pull` to what moving solids add to the right-hand side in block `b`.
+pub(super) fn find_pull(medium: &Medium<'_>, b: usize, pull: &mut FaceBlock) {
+    pull.rows_mut().fill([0.0; 8]);
+    if touches_solid(medium.grid, medium.solid, b) {
+        let closed = medium.held_tiles(b);
+        for_each_tie(medium, b, &closed, |axis, [x, y, z], w, u| pull.0[axis][x][y][z] += w * u);
+    }
+}
+
+/// Ties faces to held ones beside them: by what the shear between a face and a wall at its true
+/// distance takes. Over the distance θ Δx that is strength / θ for a whole face; of the control
+/// volume between the two faces, the share (θ + ½) / 2 is outside the solid. `act` gets the axis and
+/// the cell of each face, the weight of its tie, and the velocity of the held one [m/s].
+fn for_each_tie(
+    medium: &Medium<'_>,
+    b: usize,
+    closed: &[HaloTile<u8>; 3],
+    mut act: impl FnMut(usize, [usize; 3], f32, f32),
+) {
+    let strength = medium.strength;
+    let corners = medium.corner_tile(b);
+    let slip = medium.slip_tile(b);
+    let mut share = [[[[0.0f32; 10]; 10]; 10]; 4];
+    load_halo(medium.grid, medium.cells, b, 0.0, &mut share[3]);
+    for (tile, edges) in share.iter_mut().zip(medium.edges) {
+        load_halo(medium.grid, edges, b, 0.0, tile);
+    }
+    let mut moving = [[[0.0f32; 10]; 10]; 10];
+    for axis in 0..3 {
+        if !closed[axis].as_flattened().as_flattened().contains(&1) {
+            continue;
+        }
+        load_halo(medium.grid, &medium.solid.face_velocity[axis], b, 0.0, &mut moving);
+        for i in 0..512 {
+            let own = IVec3::new(i >> 6, (i >> 3) & 7, i & 7) + 1;
+            if at(&closed[axis], own) != 0 {
+                continue;
+            }
+            for n in 0..6 {
+                let (other, up) = (n / 2, n % 2 == 1);
+                let e = IVec3::AXES[other];
+                let beside = if up { own + e } else { own - e };
+                if at(&closed[axis], beside) == 0 {
+                    continue;
+                }
+                let between = match (other == axis, up) {
+                    (true, true) | (false, false) => own,
+                    (true, false) => own - e,
+                    (false, true) => own + e,
+                };
+                let reach = medium.reach(b, &corners, axis, [own, beside]).max(NEAREST_WALL);
+                let w = if other == axis {
+                    2.0 * strength * at(&share[3], between) / (reach * reach)
+                } else {
+                    let sticks = 1.0 - at(&slip, beside);
+                    let volume = at(&share[3 - axis - other], between);
+                    2.0 * strength * sticks * volume / (reach * (reach + 0.5))
+                };
+                let [x, y, z] = (own - 1).to_array().map(|v| v as usize);
+
+                act(axis, [x, y, z], w, at(&moving, beside));
+            }
+        }
+    }
 }
 
 #[inline(always)]

@@ -5,7 +5,7 @@
 //! need nothing but a bound of the largest eigenvalue, and no order among the blocks.
 
 use super::level::{BLOCKS_PER_TASK, Finer, Level, prolongate};
-use super::tile::{FaceBlock, FaceTile};
+use super::tile::{ActiveRows, FaceBlock, FaceTile};
 use rayon::prelude::*;
 use wide::f32x8;
 
@@ -20,18 +20,23 @@ const BOTTOM_DEGREE: usize = 4;
 /// Sets the solution of the first level to an approximate solution for its residual, from zero.
 pub(super) fn cycle(levels: &mut [Level]) {
     let Some((level, coarser)) = levels.split_first_mut() else { return };
-    for block in &mut level.solution {
-        block.rows_mut().fill([0.0; 8]);
-    }
+    level.solution.par_iter_mut().zip(&level.active).with_min_len(BLOCKS_PER_TASK).for_each(
+        |(solution, active)| {
+            let x = solution.rows_mut();
+            active.for_each_row(|row| x[row] = [0.0; 8]);
+        },
+    );
     let Some(coarse) = coarser.first_mut() else {
         return smooth(level, BOTTOM_DEGREE);
     };
     smooth(level, DEGREE);
     subtract_image_of_change(level);
     let fine = &*level;
-    coarse.residual.par_iter_mut().zip(coarse.grid.blocks()).for_each(|(residual, block)| {
-        Finer::around(fine, *block).restrict(&fine.residual, residual);
-    });
+    (&mut coarse.residual, coarse.grid.blocks(), &coarse.active).into_par_iter().for_each(
+        |(residual, block, active)| {
+            Finer::around(fine, *block).restrict(&fine.residual, active, residual);
+        },
+    );
     cycle(coarser);
     correct(level, &coarser[0]);
     subtract_image_of_change(level);
@@ -52,20 +57,20 @@ fn smooth(level: &mut Level, degree: usize) {
 
 /// The first change: 4 / (3 λ) D⁻¹ r.
 fn take_first_change(level: &mut Level) {
-    let Level { coefficients, solution, residual, change: [change, _], .. } = level;
-    (coefficients, solution, residual, change)
+    let Level { coefficients, active, solution, residual, change: [change, _], .. } = level;
+    (coefficients, active, solution, residual, change)
         .into_par_iter()
         .with_min_len(BLOCKS_PER_TASK)
-        .for_each(|(c, solution, residual, change)| {
+        .for_each(|(c, active, solution, residual, change)| {
             let inverse = c.inverse.as_flattened().as_flattened();
-            let rows = solution.rows_mut().iter_mut().zip(change.rows_mut());
-            for ((x, z), (r, d)) in rows.zip(residual.rows().iter().zip(inverse)) {
+            let (x, z, r) = (solution.rows_mut(), change.rows_mut(), residual.rows());
+            active.for_each_row(|row| {
                 let step = f32x8::splat(4.0 / (3.0 * LARGEST_EIGENVALUE))
-                    * f32x8::new(*d)
-                    * f32x8::new(*r);
-                *z = step.to_array();
-                *x = (f32x8::new(*x) + step).to_array();
-            }
+                    * f32x8::new(inverse[row])
+                    * f32x8::new(r[row]);
+                z[row] = step.to_array();
+                x[row] = (f32x8::new(x[row]) + step).to_array();
+            });
         });
 }
 
@@ -123,14 +128,15 @@ fn correct(level: &mut Level, coarse: &Level) {
     let pairs = solution.par_iter_mut().zip(&mut change).enumerate();
     pairs.with_min_len(BLOCKS_PER_TASK).for_each(|(b, (solution, change))| {
         prolongate(fine, b, coarse, change);
-        add(solution, 1.0, change);
+        add(&fine.active[b], solution, 1.0, change);
     });
     (level.solution, level.change[0]) = (solution, change);
 }
 
 /// `a += scale · b`.
-pub(super) fn add(a: &mut FaceBlock, scale: f32, b: &FaceBlock) {
-    for (a, b) in a.rows_mut().iter_mut().zip(b.rows()) {
-        *a = (f32x8::new(*a) + f32x8::splat(scale) * f32x8::new(*b)).to_array();
-    }
+pub(super) fn add(active: &ActiveRows, a: &mut FaceBlock, scale: f32, b: &FaceBlock) {
+    let (a, b) = (a.rows_mut(), b.rows());
+    active.for_each_row(|row| {
+        a[row] = (f32x8::new(a[row]) + f32x8::splat(scale) * f32x8::new(b[row])).to_array();
+    });
 }

@@ -1,7 +1,7 @@
 //! The levels of the hierarchy: the operator, and how a coarse one is made from a fine one.
 
 use super::coefficients::Coefficients;
-use super::tile::{FaceBlock, FaceTile};
+use super::tile::{ActiveRows, FaceBlock, FaceTile};
 use crate::numerics::grid::BlockGrid;
 use glam::IVec3;
 use rayon::prelude::*;
@@ -14,6 +14,8 @@ pub(super) const BLOCKS_PER_TASK: usize = 4;
 pub(super) struct Level {
     pub grid: BlockGrid,
     pub coefficients: Vec<Coefficients>,
+    /// Where these have unknowns.
+    pub active: Vec<ActiveRows>,
     /// Approximate solution.
     pub solution: Vec<FaceBlock>,
     /// What is left of the right-hand side.
@@ -23,13 +25,36 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// Gives all vectors the grid's size.
-    pub(super) fn resize(&mut self) {
-        let count = self.grid.len();
+    /// Lays the level out over `blocks` of the liquid. `assemble` sets the coefficients of a block,
+    /// given its place among `blocks`. Blocks without unknowns are left out; returns the places of
+    /// those that stay.
+    pub(super) fn lay_out(
+        &mut self,
+        blocks: &[IVec3],
+        assemble: impl Fn(usize, &mut Coefficients) + Sync,
+    ) -> Vec<u32> {
+        let Self { coefficients, active, .. } = self;
+        coefficients.resize(blocks.len(), Coefficients::ZERO);
+        active.resize(blocks.len(), ActiveRows::default());
+        let pairs = coefficients.par_iter_mut().zip(&mut *active).enumerate();
+        pairs.for_each(|(i, (coefficients, active))| {
+            assemble(i, coefficients);
+            *active = ActiveRows::of(&coefficients.inverse);
+        });
+        let kept: Vec<u32> =
+            (0..blocks.len()).filter(|i| !active[*i].is_empty()).map(|i| i as u32).collect();
+        for (to, from) in kept.iter().map(|i| *i as usize).enumerate() {
+            coefficients.swap(to, from);
+            active.swap(to, from);
+        }
+        coefficients.truncate(kept.len());
+        active.truncate(kept.len());
+        self.grid = BlockGrid::from_blocks(kept.iter().map(|i| blocks[*i as usize]));
         let [a, b] = &mut self.change;
         for vector in [&mut self.solution, &mut self.residual, a, b] {
-            vector.resize(count, FaceBlock::ZERO);
+            clear(vector, kept.len());
         }
+        kept
     }
 
     /// Makes this the level of doubled cells over `fine`. Volumes average; a doubled cell size
@@ -40,13 +65,9 @@ impl Level {
             let block = *block;
             (0..8).map(move |n| (block + IVec3::new(n >> 2, (n >> 1) & 1, n & 1)) >> 1)
         };
-        self.grid = BlockGrid::from_blocks(blocks.iter().flat_map(reached));
-        self.coefficients.resize(self.grid.len(), Coefficients::ZERO);
-        let (grid, coefficients) = (&self.grid, &mut self.coefficients);
-        coefficients.par_iter_mut().zip(grid.blocks()).for_each(|(coarse, block)| {
-            Finer::around(fine, *block).average(coarse);
-        });
-        self.resize();
+        let reached = BlockGrid::from_blocks(blocks.iter().flat_map(reached));
+        let blocks = reached.blocks();
+        self.lay_out(blocks, |i, coarse| Finer::around(fine, blocks[i]).average(coarse));
     }
 
     /// Applies the operator to block `b` of `vector`; `act` gets each row's number, its own values
@@ -59,17 +80,22 @@ impl Level {
         b: usize,
         mut act: impl FnMut(usize, wide::f32x8, wide::f32x8),
     ) {
-        tile.load(&self.grid, vector, b);
+        let active = &self.active[b];
+        tile.load(&self.grid, vector, b, active);
         let c = &self.coefficients[b];
-        for axis in 0..3 {
-            for x in 0..8 {
-                for y in 0..8 {
-                    let row = (axis * 8 + x) * 8 + y;
-                    act(row, tile.row(axis, x, y), tile.image(c, axis, x, y));
-                }
-            }
-        }
+        active.for_each(|axis, row| {
+            let (x, y) = (row >> 3, row & 7);
+            act(64 * axis + row, tile.row(axis, x, y), tile.image(c, axis, x, y));
+        });
     }
+}
+
+/// Makes `vector` zero, with `count` blocks.
+pub(super) fn clear(vector: &mut Vec<FaceBlock>, count: usize) {
+    vector.resize(count, FaceBlock::ZERO);
+    vector.par_iter_mut().with_min_len(BLOCKS_PER_TASK).for_each(|block| {
+        block.rows_mut().fill([0.0; 8]);
+    });
 }
 
 /// The blocks of a finer level under and around one coarse block.
@@ -163,13 +189,18 @@ impl<'a> Finer<'a> {
         coarse.invert_diagonal();
     }
 
-    /// The mean of the fine `residual` around each coarse face: an eighth of the adjoint of
-    /// [`prolongate`].
-    pub(super) fn restrict(&self, residual: &[FaceBlock], coarse: &mut FaceBlock) {
-        for axis in 0..3 {
+    /// The mean of the fine `residual` around each coarse face of the `active` rows: an eighth of the
+    /// adjoint of [`prolongate`].
+    pub(super) fn restrict(
+        &self,
+        residual: &[FaceBlock],
+        active: &ActiveRows,
+        coarse: &mut FaceBlock,
+    ) {
+        active.for_each(|axis, row| {
             let centred = [0, 1, 2].map(|a| a != axis);
-            for i in 0..512usize {
-                let (x, y, z) = ((i >> 6) as i32, ((i >> 3) & 7) as i32, (i & 7) as i32);
+            let (x, y) = ((row >> 3) as i32, (row & 7) as i32);
+            for z in 0..8 {
                 let mut sum = 0.0;
                 for dx in if centred[0] { 0..2 } else { -1..2 } {
                     for dy in if centred[1] { 0..2 } else { -1..2 } {
@@ -183,9 +214,9 @@ impl<'a> Finer<'a> {
                         }
                     }
                 }
-                coarse.0[axis][i >> 6][(i >> 3) & 7][i & 7] = sum;
+                coarse.0[axis][row >> 3][row & 7][z as usize] = sum;
             }
-        }
+        });
     }
 }
 
@@ -194,20 +225,21 @@ impl<'a> Finer<'a> {
 pub(super) fn prolongate(fine: &Level, b: usize, coarse: &Level, change: &mut FaceBlock) {
     let block = fine.grid.blocks()[b];
     let parent = block >> 1;
-    let Some(index) = coarse.grid.find(parent) else { return change.rows_mut().fill([0.0; 8]) };
-    let around = coarse.grid.neighbours(index);
+    // The eight coarse blocks that hold values of this fine one: the parent and those above it.
+    let above = |n: i32| coarse.grid.find(parent + IVec3::new(n >> 2, (n >> 1) & 1, n & 1));
+    let around: [Option<usize>; 8] = std::array::from_fn(|n| above(n as i32));
     let corner = (block - parent * 2) * 4;
-    for axis in 0..3 {
+    fine.active[b].for_each(|axis, row| {
         let step = IVec3::AXES[axis];
         let value = |cell: IVec3| {
             let over: IVec3 = cell >> 3;
-            let at = ((over.x + 1) * 9 + (over.y + 1) * 3 + over.z + 1) as usize;
+            let from = around[(over.x * 4 + over.y * 2 + over.z) as usize];
             let l = (cell & 7).to_array().map(|c| c as usize);
-            coarse.solution.get(around[at] as usize).map_or(0.0, |s| s.0[axis][l[0]][l[1]][l[2]])
+            from.map_or(0.0, |b| coarse.solution[b].0[axis][l[0]][l[1]][l[2]])
         };
-        for i in 0..512i32 {
-            let cell = IVec3::new(i >> 6, (i >> 3) & 7, i & 7);
-            let [x, y, z] = cell.to_array().map(|c| c as usize);
+        let (x, y) = (row >> 3, row & 7);
+        for z in 0..8 {
+            let cell = IVec3::new(x as i32, y as i32, z as i32);
             let low = corner + (cell >> 1);
             let mut v = 0.0;
             if fine.coefficients[b].inverse[axis][x][y][z] > 0.0 {
@@ -218,5 +250,5 @@ pub(super) fn prolongate(fine: &Level, b: usize, coarse: &Level, change: &mut Fa
             }
             change.0[axis][x][y][z] = v;
         }
-    }
+    });
 }

@@ -2,11 +2,14 @@
 
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, local_cell};
 use crate::numerics::halo::{HaloTile, load_halo};
-use glam::IVec3;
+use crate::solver::water::surface::touches_solid;
+use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
+/// Distances to solids beyond this \[cells\] do not matter.
+const FAR: f32 = 4.0;
 /// Shares below this count as none.
 const LEAST_SHARE: f32 = 1e-2;
 
@@ -34,6 +37,8 @@ pub(super) struct Shares {
     edges: [Field<f32>; 3],
     /// Of faces whose velocity is known.
     faces: [Field<f32>; 3],
+    /// 1 on faces that solids hold: closed ones, and those whose centres lie in a solid.
+    held: [Field<u8>; 3],
 }
 
 /// [`Surroundings`] with the shares and the strength of viscosity.
@@ -46,12 +51,17 @@ pub(super) struct Medium<'a> {
     pub cells: &'a Field<f32>,
     pub edges: &'a [Field<f32>; 3],
     pub masses: &'a [Field<f32>; 3],
+    pub held: &'a [Field<u8>; 3],
 }
+
+/// Distances at the corners in and around a block, one more layer above than a [`HaloTile`] has.
+pub(super) type CornerTile = [[[f32; 11]; 11]; 11];
 
 impl Shares {
     /// Measures all shares.
     pub(super) fn measure(&mut self, around: Surroundings<'_>) {
-        let Self { cells, edges: [yz, xz, xy], faces: [u, v, w] } = self;
+        self.find_held_faces(around);
+        let Self { cells, edges: [yz, xz, xy], faces: [u, v, w], .. } = self;
         let empty = Block([0.0; BLOCK_CELLS]);
         for field in [&mut *cells, yz, xz, xy, u, v, w] {
             field.blocks.resize(around.grid.len(), empty);
@@ -87,6 +97,35 @@ impl Shares {
         });
     }
 
+    fn find_held_faces(&mut self, around: Surroundings<'_>) {
+        let Surroundings { grid, solid, cell_size, .. } = around;
+        for (axis, held) in self.held.iter_mut().enumerate() {
+            held.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
+            held.blocks.par_iter_mut().enumerate().for_each(|(b, held)| {
+                held.0.fill(0);
+                if !touches_solid(grid, solid, b) {
+                    return;
+                }
+                let corners = corner_tile(grid, solid, cell_size, b);
+                let first = grid.blocks()[b] * BLOCK_EDGE as i32;
+                let open = &solid.open.axes[axis].blocks[b].0;
+                for (i, (held, open)) in held.0.iter_mut().zip(open).enumerate() {
+                    let inside = || {
+                        let centre = face_centre(axis, first + local_cell(i)) * cell_size;
+                        face_distance(&corners, axis, local_cell(i) + 1) <= 0.0
+                            || solid.walls.distance(centre) <= 0.0
+                    };
+                    *held = u8::from(*open <= 0.0 || inside());
+                }
+            });
+        }
+    }
+
+    /// Faces of block `b` along `axis` that solids hold.
+    pub(super) fn held(&self, axis: usize, b: usize) -> &[u8; BLOCK_CELLS] {
+        &self.held[axis].blocks[b].0
+    }
+
     /// Blocks whose faces may take part: strain rates beside a block's sides belong to the next
     /// one.
     pub(super) fn blocks_in_reach(&self, grid: &BlockGrid) -> Vec<u32> {
@@ -118,6 +157,7 @@ impl Shares {
             cells: &self.cells,
             edges: &self.edges,
             masses: &self.faces,
+            held: &self.held,
         }
     }
 }
@@ -148,35 +188,83 @@ impl Tiles {
 }
 
 impl Medium<'_> {
-    /// Whether the faces in and around block `b` are closed by solids.
-    pub(super) fn closed_tiles(&self, b: usize) -> Box<[HaloTile<bool>; 3]> {
-        let mut closed = Box::new([[[[false; 10]; 10]; 10]; 3]);
-        let mut open = [[[0.0f32; 10]; 10]; 10];
-        for (axis, closed) in closed.iter_mut().enumerate() {
-            load_halo(self.grid, &self.solid.open.axes[axis], b, 1.0, &mut open);
-            let open = open.as_flattened().as_flattened();
-            let closed = closed.as_flattened_mut().as_flattened_mut();
-            closed.iter_mut().zip(open).for_each(|(closed, open)| *closed = *open <= 0.0);
+    /// Whether solids hold the faces in and around block `b`.
+    pub(super) fn held_tiles(&self, b: usize) -> Box<[HaloTile<u8>; 3]> {
+        let mut held = Box::new([[[[0; 10]; 10]; 10]; 3]);
+        for (tile, field) in held.iter_mut().zip(self.held) {
+            load_halo(self.grid, field, b, 0, tile);
         }
-        closed
+        held
     }
 
-    /// Distance to the nearest solid, walls included, at the corners in and around block `b` \[m\].
-    pub(super) fn distance_tile(&self, b: usize) -> HaloTile<f32> {
-        let mut tile = [[[0.0; 10]; 10]; 10];
-        load_halo(self.grid, &self.solid.corner_distance, b, f32::MAX, &mut tile);
-        let first = self.grid.blocks()[b] * BLOCK_EDGE as i32 - 1;
-        for (i, distance) in tile.as_flattened_mut().as_flattened_mut().iter_mut().enumerate() {
-            let corner = first + IVec3::new(i as i32 / 100, i as i32 / 10 % 10, i as i32 % 10);
-            let wall = self.solid.walls.distance(corner.as_vec3() * self.cell_size);
-            *distance = distance.min(wall);
-        }
-        tile
+    /// Distance to the nearest obstacle at the corners in and around block `b` \[m\].
+    pub(super) fn corner_tile(&self, b: usize) -> Box<CornerTile> {
+        corner_tile(self.grid, self.solid, self.cell_size, b)
     }
 
-    /// Slip of the solid nearest to cell `i` of block `b`.
-    pub(super) fn slip(&self, b: usize, i: usize) -> f32 {
-        let nearest = self.solid.nearest.blocks[b].0[i] as usize;
-        self.solid.boundaries.get(nearest).map_or(0.0, |boundary| boundary.slip)
+    /// How far the surface of the solid that holds the face `beside` is from the face `own` \[cells\],
+    /// 0 … 1; both are tile coordinates of lower faces along `axis` in block `b`.
+    pub(super) fn reach(
+        &self,
+        b: usize,
+        corners: &CornerTile,
+        axis: usize,
+        [own, beside]: [IVec3; 2],
+    ) -> f32 {
+        let step = beside - own;
+        let other = (0..3).find(|a| step[*a] != 0).unwrap_or(axis);
+        let cell = self.grid.blocks()[b] * BLOCK_EDGE as i32 + own - 1;
+        let centre = face_centre(axis, cell) * self.cell_size;
+        let wall = self.solid.walls.distance_along(other, step[other] > 0, centre) / self.cell_size;
+        let (near, far) = (face_distance(corners, axis, own), face_distance(corners, axis, beside));
+        let obstacle = if far <= 0.0 { near / (near - far).max(f32::MIN_POSITIVE) } else { 1.0 };
+        wall.min(obstacle).clamp(0.0, 1.0)
     }
+
+    /// Slip of the solid nearest to each cell in and around block `b`.
+    pub(super) fn slip_tile(&self, b: usize) -> Box<HaloTile<f32>> {
+        let mut nearest = [[[0u16; 10]; 10]; 10];
+        load_halo(self.grid, &self.solid.nearest, b, 0, &mut nearest);
+        let slip = |i: u16| self.solid.boundaries.get(usize::from(i)).map_or(0.0, |b| b.slip);
+        Box::new(nearest.map(|plane| plane.map(|row| row.map(slip))))
+    }
+}
+
+/// Distance to the nearest obstacle at the corners in and around block `b` \[m\]; walls are left out,
+/// since theirs is known everywhere and a minimum over both has a kink in every corner. The last layer continues the two below it, as no neighbour's second layer is at hand.
+fn corner_tile(grid: &BlockGrid, solid: &SolidField, h: f32, b: usize) -> Box<CornerTile> {
+    let mut near = [[[0.0; 10]; 10]; 10];
+    load_halo(grid, &solid.corner_distance, b, f32::MAX, &mut near);
+    let mut tile = Box::new([[[0.0; 11]; 11]; 11]);
+    for (x, plane) in near.iter().enumerate() {
+        for (y, row) in plane.iter().enumerate() {
+            for (z, distance) in row.iter().enumerate() {
+                tile[x][y][z] = distance.clamp(-FAR * h, FAR * h);
+            }
+            tile[x][y][10] = 2.0 * tile[x][y][9] - tile[x][y][8];
+        }
+        for z in 0..11 {
+            tile[x][10][z] = 2.0 * tile[x][9][z] - tile[x][8][z];
+        }
+    }
+    for y in 0..11 {
+        for z in 0..11 {
+            tile[10][y][z] = 2.0 * tile[9][y][z] - tile[8][y][z];
+        }
+    }
+    tile
+}
+
+/// Centre of a cell's lower face \[cells\].
+fn face_centre(axis: usize, cell: IVec3) -> Vec3 {
+    let mut centre = cell.as_vec3() + 0.5;
+    centre[axis] -= 0.5;
+    centre
+}
+
+/// Distance \[m\] to the nearest obstacle at the centre of a lower face.
+fn face_distance(corners: &CornerTile, axis: usize, face: IVec3) -> f32 {
+    let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
+    let at = |c: IVec3| corners[c.x as usize][c.y as usize][c.z as usize];
+    0.25 * (at(face) + at(face + s) + at(face + s + t) + at(face + t))
 }

@@ -26,12 +26,11 @@ mod tile;
 pub use medium::Surroundings;
 
 use crate::numerics::field::Block;
-use crate::numerics::grid::BlockGrid;
 use crate::numerics::poisson::SolveReport;
 use crate::numerics::transfer::FaceField;
-use coefficients::Coefficients;
+use coefficients::{Coefficients, find_pull};
 use cycle::{add, cycle};
-use level::{BLOCKS_PER_TASK, Level};
+use level::{BLOCKS_PER_TASK, Level, clear};
 use medium::Shares;
 use rayon::prelude::*;
 use tile::{FaceBlock, FaceTile, sum_lanes};
@@ -63,6 +62,12 @@ pub fn surviving_share(strength: f32) -> f32 {
     1.0 / (1.0 + std::f32::consts::PI.powi(2) * strength.max(0.0))
 }
 
+/// How far a wall's velocity, rather than the extended one, holds at the wall when the strength is
+/// Δt ν / Δx²: the share of its relative velocity that a face half a cell away loses in a step.
+pub fn cling(strength: f32) -> f32 {
+    if strength < NEGLIGIBLE { 0.0 } else { 2.0 * strength / (1.0 + 2.0 * strength) }
+}
+
 /// Does viscous steps; keeps its work space, so that it allocates little once warm.
 #[derive(Default)]
 pub struct ViscousSolver {
@@ -75,6 +80,7 @@ pub struct ViscousSolver {
     residual: Vec<FaceBlock>,
     direction: Vec<FaceBlock>,
     image: Vec<FaceBlock>,
+    /// What moving solids add to the right-hand side; empty if none moves.
     pull: Vec<FaceBlock>,
     partial: Vec<f64>,
 }
@@ -91,7 +97,7 @@ impl ViscousSolver {
         self.build(around, strength.min(STRONGEST));
         let report = self.solve(velocity);
         if report.residual.is_finite() {
-            self.store(velocity);
+            self.store(around, velocity);
         }
         report
     }
@@ -103,18 +109,20 @@ impl ViscousSolver {
         if self.levels.is_empty() {
             self.levels.push(Level::default());
         }
-        let blocks = around.grid.blocks();
-        self.source = self.shares.blocks_in_reach(around.grid);
-        let finest = &mut self.levels[0];
-        finest.grid = BlockGrid::from_blocks(self.source.iter().map(|b| blocks[*b as usize]));
-        finest.coefficients.resize(self.source.len(), Coefficients::ZERO);
-        finest.resize();
-        self.pull.resize(self.source.len(), FaceBlock::ZERO);
-        (&mut finest.coefficients, &self.source, &mut self.pull).into_par_iter().for_each(
-            |(coefficients, source, pull)| {
-                coefficients.assemble(&medium, *source as usize, pull);
-            },
-        );
+        let reached = self.shares.blocks_in_reach(around.grid);
+        let place = |source: &u32| around.grid.blocks()[*source as usize];
+        let places: Vec<_> = reached.iter().map(place).collect();
+        let kept = self.levels[0].lay_out(&places, |i, coefficients| {
+            coefficients.assemble(&medium, reached[i] as usize);
+        });
+        self.source.clear();
+        self.source.extend(kept.iter().map(|i| reached[*i as usize]));
+        self.pull.clear();
+        if around.solid.is_moving {
+            self.pull.resize(self.source.len(), FaceBlock::ZERO);
+            let pairs = self.pull.par_iter_mut().zip(&self.source);
+            pairs.for_each(|(pull, source)| find_pull(&medium, *source as usize, pull));
+        }
         self.depth = 1;
         let mut strength = strength;
         while strength > LOCAL && self.depth < MOST_LEVELS {
@@ -129,7 +137,7 @@ impl ViscousSolver {
         let count = self.source.len();
         for vector in [&mut self.solution, &mut self.residual, &mut self.direction, &mut self.image]
         {
-            vector.resize(count, FaceBlock::ZERO);
+            clear(vector, count);
         }
         self.partial.resize(count, 0.0);
     }
@@ -180,23 +188,25 @@ impl ViscousSolver {
             }
         });
         let solution = &*solution;
-        (residual, partial, pull)
+        let pull = &*pull;
+        (residual, partial)
             .into_par_iter()
             .enumerate()
             .with_min_len(BLOCKS_PER_TASK)
             .for_each_init(
                 || FaceTile::ZERO,
-                |tile, (b, (residual, partial, pull))| {
+                |tile, (b, (residual, partial))| {
                     let masses = self.shares.masses(source[b] as usize);
                     let base = level.coefficients[b].base.as_flattened().as_flattened();
-                    let (r, g) = (residual.rows_mut(), pull.rows());
+                    let (r, g) = (residual.rows_mut(), pull.get(b).map(FaceBlock::rows));
                     let mut square = f32x8::ZERO;
                     level.for_each_row(tile, solution, b, |row, own, image| {
                         let mass = masses(row);
                         let momentum = mass * own;
-                        r[row] = (f32x8::new(g[row]) + momentum - image).to_array();
+                        let g = g.map_or(f32x8::ZERO, |g| f32x8::new(g[row]));
+                        r[row] = (g + momentum - image).to_array();
                         let hold = (f32x8::new(base[row]) - mass).max(f32x8::splat(1e-20));
-                        let wall = mass * f32x8::new(g[row]) / hold;
+                        let wall = mass * g / hold;
                         square += momentum * momentum + wall * wall;
                     });
                     *partial = sum_lanes(square);
@@ -217,15 +227,15 @@ impl ViscousSolver {
     fn multiply(&mut self, choose: impl Fn(&Self) -> (&Vec<FaceBlock>, &Vec<FaceBlock>)) -> f64 {
         let mut partial = std::mem::take(&mut self.partial);
         let (a, b) = choose(self);
-        (&mut partial, a, b).into_par_iter().with_min_len(BLOCKS_PER_TASK).for_each(
-            |(partial, a, b)| {
+        (&mut partial, a, b, &self.levels[0].active)
+            .into_par_iter()
+            .with_min_len(BLOCKS_PER_TASK)
+            .for_each(|(partial, a, b, active)| {
+                let (a, b) = (a.rows(), b.rows());
                 let mut sum = f32x8::ZERO;
-                for (a, b) in a.rows().iter().zip(b.rows()) {
-                    sum += f32x8::new(*a) * f32x8::new(*b);
-                }
+                active.for_each_row(|row| sum += f32x8::new(a[row]) * f32x8::new(b[row]));
                 *partial = sum_lanes(sum);
-            },
-        );
+            });
         self.partial = partial;
         self.partial.iter().sum()
     }
@@ -233,16 +243,19 @@ impl ViscousSolver {
     /// `p ← z + β p`, `q ← A p`; returns `p · q`.
     fn advance_direction(&mut self, beta: f32) -> f64 {
         let level = &self.levels[0];
-        let pairs = self.direction.par_iter_mut().zip(&level.solution);
-        pairs.with_min_len(BLOCKS_PER_TASK).for_each(|(direction, fresh)| {
-            for (p, z) in direction.rows_mut().iter_mut().zip(fresh.rows()) {
-                *p = if beta == 0.0 {
-                    *z
-                } else {
-                    (f32x8::new(*z) + f32x8::splat(beta) * f32x8::new(*p)).to_array()
-                };
-            }
-        });
+        (&mut self.direction, &level.solution, &level.active)
+            .into_par_iter()
+            .with_min_len(BLOCKS_PER_TASK)
+            .for_each(|(direction, fresh, active)| {
+                let (p, z) = (direction.rows_mut(), fresh.rows());
+                active.for_each_row(|row| {
+                    p[row] = if beta == 0.0 {
+                        z[row]
+                    } else {
+                        (f32x8::new(z[row]) + f32x8::splat(beta) * f32x8::new(p[row])).to_array()
+                    };
+                });
+            });
         let direction = &self.direction;
         let pairs = self.image.par_iter_mut().zip(&mut self.partial).enumerate();
         pairs.with_min_len(BLOCKS_PER_TASK).for_each_init(
@@ -262,12 +275,13 @@ impl ViscousSolver {
 
     /// `x ← x + α p`, `r ← r − α q`; returns ‖r‖².
     fn step_along_direction(&mut self, alpha: f32) -> f64 {
-        (&mut self.solution, &mut self.residual, &self.direction, &self.image)
+        let active = &self.levels[0].active;
+        (&mut self.solution, &mut self.residual, &self.direction, &self.image, active)
             .into_par_iter()
             .with_min_len(BLOCKS_PER_TASK)
-            .for_each(|(solution, residual, direction, image)| {
-                add(solution, alpha, direction);
-                add(residual, -alpha, image);
+            .for_each(|(solution, residual, direction, image, active)| {
+                add(active, solution, alpha, direction);
+                add(active, residual, -alpha, image);
             });
         self.residual_square()
     }
@@ -275,16 +289,17 @@ impl ViscousSolver {
     /// ‖r‖², where faces with little mass count for more: their small residuals are large errors.
     fn residual_square(&mut self) -> f64 {
         let level = &self.levels[0];
-        (&mut self.partial, &self.residual, &level.coefficients)
+        (&mut self.partial, &self.residual, &level.coefficients, &level.active)
             .into_par_iter()
             .with_min_len(BLOCKS_PER_TASK)
-            .for_each(|(partial, residual, c)| {
+            .for_each(|(partial, residual, c, active)| {
                 let inverse = c.inverse.as_flattened().as_flattened();
+                let rows = residual.rows();
                 let mut sum = f32x8::ZERO;
-                for (r, d) in residual.rows().iter().zip(inverse) {
-                    let r = f32x8::new(*r);
-                    sum += r * r * f32x8::new(*d).max(f32x8::splat(1.0));
-                }
+                active.for_each_row(|row| {
+                    let r = f32x8::new(rows[row]);
+                    sum += r * r * f32x8::new(inverse[row]).max(f32x8::splat(1.0));
+                });
                 *partial = sum_lanes(sum);
             });
         self.partial.iter().sum()
@@ -298,12 +313,13 @@ impl ViscousSolver {
         self.levels[0].coefficients.par_iter().map(count).sum()
     }
 
-    /// Writes the solution to the faces that are unknowns.
-    fn store(&self, velocity: &mut FaceField) {
+    /// Writes the solution to the faces that are unknowns, and the solids' velocity to open faces
+    /// that these hold.
+    fn store(&self, around: Surroundings<'_>, velocity: &mut FaceField) {
         let slots = self.slots(velocity.axes[0].blocks.len());
         for (axis, field) in velocity.axes.iter_mut().enumerate() {
-            field.blocks.par_iter_mut().zip(&slots).for_each(
-                |(block, slot): (&mut Block<f32>, _)| {
+            field.blocks.par_iter_mut().zip(&slots).enumerate().for_each(
+                |(b, (block, slot)): (_, (&mut Block<f32>, _))| {
                     let Some(solution) = self.solution.get(*slot as usize) else { return };
                     let inverse = &self.levels[0].coefficients[*slot as usize].inverse[axis];
                     let inverse = inverse.as_flattened().as_flattened();
@@ -311,8 +327,21 @@ impl ViscousSolver {
                     for ((u, new), inverse) in block.0.iter_mut().zip(new).zip(inverse) {
                         *u = if *inverse > 0.0 { *new } else { *u };
                     }
+                    self.hold(around, axis, b, block);
                 },
             );
+        }
+    }
+
+    /// Gives open faces that solids hold these solids' velocity, as far as they stick.
+    fn hold(&self, around: Surroundings<'_>, axis: usize, b: usize, velocity: &mut Block<f32>) {
+        let Surroundings { valid, solid, .. } = around;
+        let held = self.shares.held(axis, b).iter().zip(&valid[axis].blocks[b].0).enumerate();
+        for (i, _) in held.filter(|(_, (held, valid))| **held & **valid != 0) {
+            let nearest = usize::from(solid.nearest.blocks[b].0[i]);
+            let slip = solid.boundaries.get(nearest).map_or(0.0, |boundary| boundary.slip);
+            let moving = solid.face_velocity[axis].blocks[b].0[i];
+            velocity.0[i] = moving + slip * (velocity.0[i] - moving);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::geometry::SolidField;
 use crate::numerics::field::Field;
+use crate::numerics::grid::BlockGrid;
 use crate::numerics::grid::{BLOCK_CELLS, local_cell};
 use crate::numerics::random::uniform3;
 use glam::{IVec3, Vec3};

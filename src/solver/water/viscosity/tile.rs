@@ -28,6 +28,57 @@ impl FaceBlock {
     }
 }
 
+/// Which rows of a block hold unknowns. Ropes and sheets leave most rows empty; no pass touches these,
+/// and all vectors are zero on them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ActiveRows {
+    /// Per axis: a bit for each row, that of `(x, y)` at 8 x + y.
+    rows: [u64; 3],
+    /// The rows of a tile that operators on these need: that of `(x, y)` at 10 x + y.
+    reach: u128,
+}
+
+impl ActiveRows {
+    /// The rows on which not all of `values` vanish.
+    pub(super) fn of(values: &[Rows; 3]) -> Self {
+        let mut active = Self::default();
+        for (bits, values) in active.rows.iter_mut().zip(values) {
+            for (i, row) in values.as_flattened().iter().enumerate() {
+                *bits |= u64::from(row.iter().any(|v| *v != 0.0)) << i;
+            }
+        }
+        let all = active.rows.iter().fold(0, |all, bits| all | bits);
+        for i in (0..64).filter(|i| all >> i & 1 == 1) {
+            let (x, y) = (i / 8, i % 8);
+            active.reach |= [0, 10, 20].iter().fold(0, |m, dx| m | (0b111 << (10 * x + y + dx)));
+        }
+        active
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows == [0; 3]
+    }
+
+    /// Calls `act` with the axis of each row and its number 8 x + y.
+    #[inline(always)]
+    pub(super) fn for_each(&self, mut act: impl FnMut(usize, usize)) {
+        for (axis, bits) in self.rows.iter().enumerate() {
+            let mut left = *bits;
+            while left != 0 {
+                act(axis, left.trailing_zeros() as usize);
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Calls `act` with the number of each row in the order of [`FaceBlock::rows`].
+    #[inline(always)]
+    pub(super) fn for_each_row(&self, mut act: impl FnMut(usize)) {
+        self.for_each(|axis, row| act(64 * axis + row));
+    }
+}
+
 /// Eight values of a row from position `first` on.
 #[inline(always)]
 pub(super) fn lanes(row: &[f32], first: usize) -> f32x8 {
@@ -55,12 +106,22 @@ pub(super) struct FaceTile([[[[f32; 10]; 10]; 10]; 3]);
 impl FaceTile {
     pub(super) const ZERO: Self = Self([[[[0.0; 10]; 10]; 10]; 3]);
 
-    /// Loads block `b` of `blocks`, which lie on `grid`.
-    pub(super) fn load(&mut self, grid: &BlockGrid, blocks: &[FaceBlock], b: usize) {
+    /// Loads the rows of block `b` of `blocks`, which lie on `grid`, that operators on `active` rows
+    /// need; other rows keep what was there.
+    pub(super) fn load(
+        &mut self,
+        grid: &BlockGrid,
+        blocks: &[FaceBlock],
+        b: usize,
+        active: &ActiveRows,
+    ) {
         let around = grid.neighbours(b);
         for tx in 0..10 {
             let (bx, x) = split(tx);
             for ty in 0..10 {
+                if active.reach >> (10 * tx + ty) & 1 == 0 {
+                    continue;
+                }
                 let (by, y) = split(ty);
                 let source = |bz: usize| {
                     let index = around[bx * 9 + by * 3 + bz];
