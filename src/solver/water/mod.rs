@@ -5,6 +5,7 @@ mod band;
 mod boundary;
 mod contact;
 mod continuation;
+mod coupling;
 mod crowding;
 mod friction;
 mod projection;

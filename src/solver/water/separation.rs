@@ -39,6 +39,13 @@ impl Separation {
         self.freed.resize(grid.len(), Vec::new());
     }
 
+    /// Takes the cells that are off their walls out of a `matrix` that holds them all.
+    pub fn take_out(&self, matrix: &mut PoissonMatrix) {
+        for (diagonal, freed) in matrix.diagonal.blocks.iter_mut().zip(&self.freed) {
+            freed.iter().for_each(|cell| diagonal.0[cell.index as usize] = 0.0);
+        }
+    }
+
     /// Takes the cells that suction holds out of `matrix`, puts those back that `pressure` squeezes,
     /// and returns whether anything changed: then the system must be solved again.
     pub fn update(

@@ -3,13 +3,14 @@
 use super::band::{NarrowBand, Resampled, Resampling};
 use super::boundary::Pressing;
 use super::continuation::{Continuation, Flow};
+use super::coupling::{Coupling, Projector};
 use super::crowding::{self, Crowding};
 use super::projection::{self, Region};
 use super::separation::Separation;
 use super::sources::Sources;
 use super::surface::LiquidSurface;
 use super::tension::Tension;
-use super::viscosity::{self, Surroundings, ViscousSolver};
+use super::viscosity::{self, ViscousSolver};
 use super::{boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
@@ -80,6 +81,7 @@ pub struct WaterSolver {
     separation: Separation,
     sources: Sources,
     viscous: ViscousSolver,
+    coupling: Coupling,
     tension: Tension,
     continuation: Continuation,
     wind: WindField,
@@ -311,22 +313,11 @@ impl WaterSolver {
         self.sources.add_to(&mut self.rhs, grid, &self.surface.phi);
         self.pressure.reset(region.grid, 0.0);
         let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
-        let mut report = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
+        let first = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
         self.separation.reset(region.grid);
-        for _ in 0..MOST_SEPARATIONS {
-            if !self.separation.update(
-                region.grid,
-                &self.solid,
-                &self.solid.open,
-                pressure,
-                rhs,
-                matrix,
-            ) {
-                break;
-            }
-            let again = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
-            report = SolveReport { iterations: report.iterations + again.iterations, ..again };
-        }
+        let (separation, solid) = (&mut self.separation, &self.solid);
+        let mut report =
+            let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         if friction::is_needed(&self.solid) {
@@ -352,19 +343,31 @@ impl WaterSolver {
         if strength < viscosity::NEGLIGIBLE {
             return SolveReport { converged: true, ..SolveReport::default() };
         }
-        let around = Surroundings {
-            grid: &self.sorted.grid,
-            phi: &self.surface.phi,
-            valid: &self.valid,
+        let projector = Projector {
+            region: Region {
+                grid: &self.sorted.grid,
+                phi: &self.surface.phi,
+                open: &self.solid.open,
+                surface_pressure: None,
+            },
             solid: &self.solid,
+            sources: &self.sources,
+            occupied: &self.occupied,
             cell_size: settings.cell_size,
+            solver: &mut self.solver,
+            matrix: &mut self.matrix,
+            rhs: &mut self.rhs,
+            potential: &mut self.potential,
         };
-        let report = self.viscous.diffuse(around, strength, &mut self.velocity);
+        let (viscous, velocity, valid) = (&mut self.viscous, &mut self.velocity, &mut self.valid);
+        let report = self.coupling.diffuse(viscous, projector, strength, velocity, valid);
         self.project_again();
         report
     }
 
-    /// Takes out the divergence that a pass after [`Self::project`] has brought in.
+    /// Takes out the divergence that viscosity has brought in, by a new pressure of the whole step:
+    /// that of [`Self::project`] is taken back first, so that liquid may come off walls where both
+    /// together would be suction.
     fn project_again(&mut self) {
         let region = Region {
             grid: &self.sorted.grid,
@@ -372,16 +375,24 @@ impl WaterSolver {
             open: &self.solid.open,
             surface_pressure: None,
         };
-        let (velocity, valid) = (&mut self.velocity, &mut self.valid);
-        projection::assemble(region, velocity, &self.solid, &mut self.matrix, &mut self.rhs);
-        self.sources.add_to(&mut self.rhs, region.grid, region.phi);
+        let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
         self.potential.reset(region.grid, 0.0);
-        self.solver.solve_again(&self.rhs, &mut self.potential, &PRESSURE_CRITERIA);
-        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
-        let blocks = self.pressure.blocks.par_iter_mut().zip(&self.potential.blocks);
-        blocks.for_each(|(pressure, more)| {
-            pressure.0.iter_mut().zip(&more.0).for_each(|(pressure, more)| *pressure += more);
+        let blocks = pressure.blocks.par_iter_mut().zip(&self.coupling.pressure.blocks);
+        blocks.zip(&mut self.potential.blocks).for_each(|((pressure, more), back)| {
+            for ((p, more), back) in pressure.0.iter_mut().zip(&more.0).zip(&mut back.0) {
+                *p += more;
+                *back = -*p;
+            }
         });
+        let (velocity, valid) = (&mut self.velocity, &mut self.valid);
+        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+        projection::assemble(region, velocity, &self.solid, matrix, rhs);
+        self.sources.add_to(rhs, region.grid, region.phi);
+        self.separation.take_out(matrix);
+        let first = self.solver.solve_again(rhs, pressure, &PRESSURE_CRITERIA);
+        let (separation, solid) = (&mut self.separation, &self.solid);
+        let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
+        projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
     }
 
     /// Highest velocity component on any face, infinite if any is not finite [m/s].
@@ -455,6 +466,29 @@ impl WaterSolver {
         }
         .update_and_advect(sorted, flow, Advection { cell_size, dt, keep }, &contacts)
     }
+}
+
+/// Solves the pressure again as long as liquid comes off walls; `report` is that of the solve so far.
+#[allow(clippy::too_many_arguments)] // parts of one solver, borrowed one by one
+fn let_go(
+    region: Region<'_>,
+    solid: &SolidField,
+    separation: &mut Separation,
+    solver: &mut PressureSolver,
+    matrix: &mut PoissonMatrix,
+    rhs: &Field<f32>,
+    pressure: &mut Field<f32>,
+    mut report: SolveReport,
+) -> SolveReport {
+    let (grid, open) = (region.grid, region.open);
+    for _ in 0..MOST_SEPARATIONS {
+        if !separation.update(grid, solid, open, pressure, rhs, matrix) {
+            break;
+        }
+        let again = solver.solve(grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
+        report = SolveReport { iterations: report.iterations + again.iterations, ..again };
+    }
+    report
 }
 
 /// Times consecutive passes.

@@ -8,12 +8,13 @@ mod plates;
 mod rest;
 mod rotation;
 mod sloshing;
+mod stokes;
 mod volume;
 
 use crate::Experiment;
 
 /// All experiments with water.
-pub const ALL: [&Experiment; 11] = [
+pub const ALL: [&Experiment; 12] = [
     &dam_front::EXPERIMENT,
     &dry_bed::EXPERIMENT,
     &rest::EXPERIMENT,
@@ -23,6 +24,7 @@ pub const ALL: [&Experiment; 11] = [
     &volume::EXPERIMENT,
     &plates::COUETTE,
     &plates::POISEUILLE,
+    &stokes::EXPERIMENT,
     &drop::OSCILLATION,
     &drop::PRESSURE,
 ];

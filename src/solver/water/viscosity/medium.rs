@@ -121,6 +121,11 @@ impl Shares {
         }
     }
 
+    /// Shares of the cells of block `b`.
+    pub(super) fn cells(&self, b: usize) -> &[f32] {
+        &self.cells.blocks[b].0
+    }
+
     /// Faces of block `b` along `axis` that solids hold.
     pub(super) fn held(&self, axis: usize, b: usize) -> &[u8; BLOCK_CELLS] {
         &self.held[axis].blocks[b].0

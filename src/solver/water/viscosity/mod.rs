@@ -33,7 +33,7 @@ use cycle::{add, cycle};
 use level::{BLOCKS_PER_TASK, Level, clear};
 use medium::Shares;
 use rayon::prelude::*;
-use tile::{FaceBlock, FaceTile, sum_lanes};
+use tile::{FaceBlock, FaceTile, lanes, sum_lanes};
 use wide::f32x8;
 
 /// Below this Δt ν / Δx² viscosity changes less in a step than the transfer to particles does, and
@@ -95,11 +95,22 @@ impl ViscousSolver {
         velocity: &mut FaceField,
     ) -> SolveReport {
         self.build(around, strength.min(STRONGEST));
-        let report = self.solve(velocity);
-        if report.residual.is_finite() {
-            self.store(around, velocity);
-        }
-        report
+        self.guess(velocity);
+        self.solve(around, velocity)
+    }
+
+    /// As [`Self::diffuse`] in the same surroundings and of the same strength, from another velocity.
+    pub fn diffuse_again(
+        &mut self,
+        around: Surroundings<'_>,
+        velocity: &mut FaceField,
+    ) -> SolveReport {
+        self.solve(around, velocity)
+    }
+
+    /// Liquid shares of the cells of block `b`.
+    pub fn cell_shares(&self, b: usize) -> &[f32] {
+        self.shares.cells(b)
     }
 
     /// Assembles the finest level and coarsens as far as the viscosity reaches.
@@ -142,7 +153,8 @@ impl ViscousSolver {
         self.partial.resize(count, 0.0);
     }
 
-    fn solve(&mut self, velocity: &FaceField) -> SolveReport {
+    /// Solves from the present solution as first guess.
+    fn solve(&mut self, around: Surroundings<'_>, velocity: &mut FaceField) -> SolveReport {
         let momentum = self.start(velocity);
         let mut square = self.residual_square();
         let goal = (TOLERANCE * TOLERANCE * momentum).min(LEAST_GAIN * LEAST_GAIN * square);
@@ -167,16 +179,16 @@ impl ViscousSolver {
         report.residual = if momentum > 0.0 { (square / momentum).sqrt() as f32 } else { 0.0 };
         if !square.is_finite() || !momentum.is_finite() {
             report.residual = f32::NAN;
+        } else {
+            self.store(around, velocity);
         }
         report
     }
 
-    /// Takes `velocity` as first guess and sets the residual. Returns the square of the momentum
-    /// against which residuals are held: that of the liquid and of the walls that pull it.
-    fn start(&mut self, velocity: &FaceField) -> f64 {
-        let Self { levels, solution, residual, pull, source, partial, .. } = self;
-        let level = &levels[0];
-        let pairs = solution.par_iter_mut().zip(&level.coefficients).zip(&*source);
+    /// Takes `velocity` as first guess.
+    fn guess(&mut self, velocity: &FaceField) {
+        let Self { levels, solution, source, .. } = self;
+        let pairs = solution.par_iter_mut().zip(&levels[0].coefficients).zip(&*source);
         pairs.for_each(|((own, c), source)| {
             for axis in 0..3 {
                 let from = &velocity.axes[axis].blocks[*source as usize].0;
@@ -187,6 +199,13 @@ impl ViscousSolver {
                 }
             }
         });
+    }
+
+    /// Sets the residual for a step from `velocity`. Returns the square of the momentum against
+    /// which residuals are held: that of the liquid and of the walls that pull it.
+    fn start(&mut self, velocity: &FaceField) -> f64 {
+        let Self { levels, solution, residual, pull, source, partial, .. } = self;
+        let level = &levels[0];
         let solution = &*solution;
         let pull = &*pull;
         (residual, partial)
@@ -198,11 +217,15 @@ impl ViscousSolver {
                 |tile, (b, (residual, partial))| {
                     let masses = self.shares.masses(source[b] as usize);
                     let base = level.coefficients[b].base.as_flattened().as_flattened();
+                    let inverse = level.coefficients[b].inverse.as_flattened().as_flattened();
+                    let before = [0, 1, 2].map(|a| &velocity.axes[a].blocks[source[b] as usize].0);
                     let (r, g) = (residual.rows_mut(), pull.get(b).map(FaceBlock::rows));
                     let mut square = f32x8::ZERO;
-                    level.for_each_row(tile, solution, b, |row, own, image| {
+                    level.for_each_row(tile, solution, b, |row, _, image| {
                         let mass = masses(row);
-                        let momentum = mass * own;
+                        let before = lanes(before[row >> 6], 8 * (row & 63));
+                        let is_unknown = f32x8::new(inverse[row]).simd_gt(f32x8::ZERO);
+                        let momentum = is_unknown.select(mass * before, f32x8::ZERO);
                         let g = g.map_or(f32x8::ZERO, |g| f32x8::new(g[row]));
                         r[row] = (g + momentum - image).to_array();
                         let hold = (f32x8::new(base[row]) - mass).max(f32x8::splat(1e-20));

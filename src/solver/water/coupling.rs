@@ -1,0 +1,211 @@
+//! Viscosity and pressure together.
+//!
+//! A viscous step followed by a projection is off by the slip that the projection brings back to
+//! walls, and by stresses that do not balance the pressure at free surfaces. In thin liquids that is
+//! nothing; where viscosity reaches over the whole flow within a step, spheres sink a third too fast
+//! and ropes bend too easily. So the pressure that the projection finds is put in front of the viscous
+//! step and both are repeated until that step leaves little divergence: minimal residuals for the
+//! pressure q of the coupled system (1 − Δt ν ∇·2ε) u + ∇q = u*, ∇·u = 0, preconditioned by what
+//! both ends of the spectrum ask for, δq = (∇⁻² − 2 Δt ν) ∇·u
+//! [J. Cahouet and J.-P. Chabard 1988, doi:10.1002/fld.1650080802].
+
+use super::projection::{self, Region};
+use super::sources::Sources;
+use super::viscosity::{Surroundings, ViscousSolver};
+use crate::geometry::SolidField;
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::BLOCK_CELLS;
+use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
+use crate::numerics::transfer::FaceField;
+use rayon::prelude::*;
+
+/// Below this Δt ν / Δx² a projection after the viscous step does.
+const LOOSE: f32 = 0.25;
+/// The viscous step is repeated at most so often.
+const MOST_ROUNDS: u32 = 4;
+/// Divergence that the viscous step may leave, over that of the first round.
+const LEAST_DIVERGENCE: f64 = 0.1;
+/// When a round's pressure counts as solved.
+const CRITERIA: Criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
+
+/// Repeats viscous steps against pressures; keeps its work space.
+#[derive(Default)]
+pub struct Coupling {
+    /// The velocity before the viscous step.
+    start: FaceField,
+    /// The pressure that the viscous step has met.
+    pub pressure: Field<f32>,
+    trial: Change,
+    next: Change,
+    direction: Change,
+}
+
+/// A change of pressure and what it does.
+#[derive(Default)]
+struct Change {
+    pressure: Field<f32>,
+    velocity: FaceField,
+    inflow: Field<f32>,
+}
+
+/// What the projections of a step work with.
+pub struct Projector<'a> {
+    /// The liquid and its boundaries.
+    pub region: Region<'a>,
+    /// The solids.
+    pub solid: &'a SolidField,
+    /// What comes into being inside the liquid.
+    pub sources: &'a Sources,
+    /// Nonzero in cells that hold particles.
+    pub occupied: &'a Field<u8>,
+    /// Edge of a cell \[m\].
+    pub cell_size: f32,
+    /// The pressure's solver, with the hierarchy of this step.
+    pub solver: &'a mut PressureSolver,
+    /// Room for the matrix.
+    pub matrix: &'a mut PoissonMatrix,
+    /// Room for its right-hand side.
+    pub rhs: &'a mut Field<f32>,
+    /// Room for a potential.
+    pub potential: &'a mut Field<f32>,
+}
+
+impl Coupling {
+    /// Replaces the `velocity`, which must be free of divergence, by that after a viscous step of
+    /// the given strength Δt ν / Δx² against [`Coupling::pressure`]; a projection is still to follow.
+    pub fn diffuse(
+        &mut self,
+        viscous: &mut ViscousSolver,
+        projector: Projector<'_>,
+        strength: f32,
+        velocity: &mut FaceField,
+        valid: &mut [Field<u8>; 3],
+    ) -> SolveReport {
+        let Projector {
+            region,
+            solid,
+            sources,
+            occupied,
+            cell_size,
+            solver,
+            matrix,
+            rhs,
+            potential,
+        } = projector;
+        let (grid, phi) = (region.grid, region.phi);
+        self.pressure.reset(grid, 0.0);
+        let around = Surroundings { grid, phi, valid, solid, cell_size };
+        if strength < LOOSE {
+            return viscous.diffuse(around, strength, velocity);
+        }
+        copy(&mut self.start, velocity);
+        let mut report = viscous.diffuse(around, strength, velocity);
+        projection::assemble(region, velocity, solid, matrix, rhs);
+        sources.add_to(rhs, grid, phi);
+        let first = product(rhs, rhs);
+        let mut last = 0.0;
+        for _ in 0..MOST_ROUNDS {
+            let left = product(rhs, rhs);
+            if left <= LEAST_DIVERGENCE.powi(2) * first {
+                break;
+            }
+            potential.reset(grid, 0.0);
+            solver.solve_again(rhs, potential, &CRITERIA);
+            self.choose_direction(viscous, potential, rhs, strength);
+            copy(&mut self.trial.velocity, &self.start);
+            self.trial.pressure.blocks.clone_from(&self.pressure.blocks);
+            add(&mut self.trial.pressure, 1.0, &self.next.pressure);
+            let (trial, pressure) = (&mut self.trial.velocity, &self.trial.pressure);
+            projection::apply_pressure(region, occupied, pressure, trial, valid);
+            let around = Surroundings { grid, phi, valid, solid, cell_size };
+            let again = viscous.diffuse_again(around, trial);
+            report = SolveReport { iterations: report.iterations + again.iterations, ..again };
+            // All is linear: what the change of pressure did to velocity and divergence is the
+            // difference to the last round.
+            projection::assemble(region, trial, solid, matrix, potential);
+            sources.add_to(potential, grid, phi);
+            subtract(&mut self.next.inflow, potential, rhs);
+            for axis in 0..3 {
+                let new = &self.trial.velocity.axes[axis];
+                subtract(&mut self.next.velocity.axes[axis], new, &velocity.axes[axis]);
+            }
+            if last > 0.0 {
+                let beta = product(&self.next.inflow, &self.direction.inflow) / last;
+                self.next.add(-beta as f32, &self.direction);
+            }
+            std::mem::swap(&mut self.next, &mut self.direction);
+            last = product(&self.direction.inflow, &self.direction.inflow);
+            let step = -product(rhs, &self.direction.inflow) / last;
+            if !(step.is_finite() && last > 0.0) {
+                break;
+            }
+            add(&mut self.pressure, step as f32, &self.direction.pressure);
+            add(rhs, step as f32, &self.direction.inflow);
+            for (to, by) in velocity.axes.iter_mut().zip(&self.direction.velocity.axes) {
+                add(to, step as f32, by);
+            }
+        }
+        report
+    }
+
+    /// φ + 2 Δt ν / Δx² times the inflow, wherever φ is an unknown.
+    fn choose_direction(
+        &mut self,
+        viscous: &ViscousSolver,
+        potential: &Field<f32>,
+        inflow: &Field<f32>,
+        strength: f32,
+    ) {
+        let empty = Block([0.0; BLOCK_CELLS]);
+        self.next.pressure.blocks.resize(potential.blocks.len(), empty);
+        self.next.pressure.blocks.par_iter_mut().enumerate().for_each(|(b, change)| {
+            let (potential, inflow) = (&potential.blocks[b].0, &inflow.blocks[b].0);
+            let share = viscous.cell_shares(b);
+            for (i, change) in change.0.iter_mut().enumerate() {
+                let squeezed = potential[i] + 2.0 * strength * share[i] * inflow[i];
+                *change = if potential[i] == 0.0 { 0.0 } else { squeezed };
+            }
+        });
+    }
+}
+
+impl Change {
+    /// Adds `scale` times `other`.
+    fn add(&mut self, scale: f32, other: &Self) {
+        add(&mut self.pressure, scale, &other.pressure);
+        add(&mut self.inflow, scale, &other.inflow);
+        for (to, by) in self.velocity.axes.iter_mut().zip(&other.velocity.axes) {
+            add(to, scale, by);
+        }
+    }
+}
+
+fn copy(to: &mut FaceField, from: &FaceField) {
+    for (to, from) in to.axes.iter_mut().zip(&from.axes) {
+        to.blocks.clone_from(&from.blocks);
+    }
+}
+
+/// `a += scale · b`.
+fn add(a: &mut Field<f32>, scale: f32, b: &Field<f32>) {
+    a.blocks.par_iter_mut().zip(&b.blocks).for_each(|(a, b)| {
+        a.0.iter_mut().zip(&b.0).for_each(|(a, b)| *a += scale * b);
+    });
+}
+
+/// `to = a - b`.
+fn subtract(to: &mut Field<f32>, a: &Field<f32>, b: &Field<f32>) {
+    to.blocks.resize(a.blocks.len(), Block([0.0; BLOCK_CELLS]));
+    (&mut to.blocks, &a.blocks, &b.blocks).into_par_iter().for_each(|(to, a, b)| {
+        to.0.iter_mut().zip(a.0.iter().zip(&b.0)).for_each(|(to, (a, b))| *to = a - b);
+    });
+}
+
+/// The product of two fields, summed in the order of the blocks.
+fn product(a: &Field<f32>, b: &Field<f32>) -> f64 {
+    let of_block = |(a, b): (&Block<f32>, &Block<f32>)| {
+        a.0.iter().zip(&b.0).map(|(a, b)| f64::from(a * b)).sum::<f64>()
+    };
+    let blocks: Vec<f64> = a.blocks.par_iter().zip(&b.blocks).map(of_block).collect();
+    blocks.iter().sum()
+}
