@@ -149,9 +149,9 @@ impl Flux {
                 let near = row_of(pressure, row);
                 let at_low = row_below(pressure, row, axis);
                 let at_high = row_above(pressure, row, axis);
-                let [low, high] = [row_below(phi, row, axis), row_above(phi, row, axis)];
-                inflow += k_low.given(between(own, low, near, at_low));
-                inflow += k_high.given(between(own, high, near, at_high));
+                inflow += k_low.prescribed * between(own, row_below(phi, row, axis), near, at_low);
+                inflow +=
+                    k_high.prescribed * between(own, row_above(phi, row, axis), near, at_high);
             }
             put(&mut lower[at..], wet & k_low.inside);
             let couplings = (k_low.inside + k_low.prescribed, k_high.inside + k_high.prescribed);
@@ -168,14 +168,6 @@ struct Coupling {
     inside: f32x8,
     /// With the pressure prescribed at the surface before the others.
     prescribed: f32x8,
-}
-
-impl Coupling {
-    /// What a `pressure` given at the surface drives, nothing where none is.
-    #[inline(always)]
-    fn given(&self, pressure: f32x8) -> f32x8 {
-        self.prescribed.simd_gt(f32x8::ZERO) & (self.prescribed * pressure)
-    }
 }
 
 /// `own` and `other` are signed distances on either side of faces that are `open` so far.
