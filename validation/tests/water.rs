@@ -66,6 +66,11 @@ fn viscous_liquid_falls_between_plates_as_a_parabola() {
 }
 
 #[test]
+fn a_sphere_in_slow_flow_has_stokes_drag() {
+    holds(&run("stokes", 24), "speed against Stokes'");
+}
+
+#[test]
 fn a_drop_at_rest_has_laplaces_pressure() {
     let run = run("laplace", 8);
     holds(&run, "pressure");
