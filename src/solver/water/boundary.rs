@@ -56,9 +56,12 @@ pub fn brought_along(
         let tiles = [0, 1, 2].map(|axis| Change::load(grid, before, velocity, valid, axis, b));
         let brought = |face: &ClosedFace| {
             let before = own(face);
+            if before == 0.0 {
+                return f32::NAN;
+            }
             let cell = local_cell(usize::from(face.cell)) + 1;
             let change = tiles[usize::from(face.axis)].around(cell);
-            if before == 0.0 { f32::NAN } else { before + change.unwrap_or(f32::NAN) }
+            change.map_or(f32::NAN, |change| before + change)
         };
         Some((b, closed.iter().map(brought).collect()))
     };
@@ -98,15 +101,20 @@ impl Change {
 
     /// Mean over the known faces next to tile cell `at`, or failing these over those around it.
     fn around(&self, at: IVec3) -> Option<f32> {
-        let mut sums = [(0.0, 0.0); 2];
-        for offset in neighbour_offsets() {
+        let next = [IVec3::X, IVec3::NEG_X, IVec3::Y, IVec3::NEG_Y, IVec3::Z, IVec3::NEG_Z];
+        self.mean(at, next).or_else(|| self.mean(at, neighbour_offsets()))
+    }
+
+    fn mean(&self, at: IVec3, offsets: impl IntoIterator<Item = IVec3>) -> Option<f32> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for offset in offsets {
             let [x, y, z] = (at + offset).to_array().map(|i| i as usize);
             if self.known[x][y][z] != 0 {
-                let sum = &mut sums[usize::from(offset.abs().element_sum() > 1)];
-                *sum = (sum.0 + self.by[x][y][z], sum.1 + 1.0);
+                sum += self.by[x][y][z];
+                count += 1.0;
             }
         }
-        sums.into_iter().find(|(_, count)| *count > 0.0).map(|(sum, count)| sum / count)
+        (count > 0.0).then(|| sum / count)
     }
 }
 
