@@ -23,6 +23,9 @@ pub struct Pressing<'a> {
 /// At most this share of the velocity beyond a wall is that in front of it, reversed.
 const MOST_REVERSED: f32 = 1.0;
 
+/// Largest component of the unit normal of walls that lie along the grid, at least.
+const ALONG_GRID: f32 = 0.999;
+
 /// New values on the closed faces of some blocks, NaN where there is none: block, then one value per
 /// entry of [`SolidField::closed_faces`].
 pub type OnClosedFaces = Vec<(usize, Vec<f32>)>;
@@ -32,9 +35,13 @@ pub type OnClosedFaces = Vec<(usize, Vec<f32>)>;
 ///
 /// The extended velocity there is that of water farther from the wall: were particles to take it up,
 /// flow along a wall that shears or turns would be dragged at every step, and walls without friction
-/// would rub. The deep brings nothing: its velocities there are extended ones, and left to themselves
-/// they would not follow the water. `before` holds the particles' velocities before the projection, 0 where there are none;
-/// `valid` is 1 where `velocity` is known, `by_deep` has the cells in and around the deep.
+/// would rub. Where a wall is flat along the grid the extended velocity is right, as mirrored flow is,
+/// and less noisy; where it is curved or oblique, flow without shear turns along with it. The deep
+/// brings nothing: its velocities there are extended ones, and left to themselves they would not
+/// follow the water.
+///
+/// `before` holds the particles' velocities before the projection, 0 where there are none; `valid` is
+/// 1 where `velocity` is known, `by_deep` has the cells in and around the deep.
 pub fn brought_along(
     grid: &BlockGrid,
     solid: &SolidField,
@@ -56,7 +63,8 @@ pub fn brought_along(
         let tiles = [0, 1, 2].map(|axis| Change::load(grid, before, velocity, valid, axis, b));
         let brought = |face: &ClosedFace| {
             let before = own(face);
-            if before == 0.0 {
+            let is_flat = face.normal.abs().max_element() > ALONG_GRID;
+            if before == 0.0 || is_flat {
                 return f32::NAN;
             }
             let cell = local_cell(usize::from(face.cell)) + 1;

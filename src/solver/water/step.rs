@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 /// Distance [cells] that particles keep from solids.
-const CONTACT_MARGIN: f32 = 0.01;
+const CONTACT_MARGIN: f32 = 0.002;
 /// Layers of faces that velocities are extended by: half the way of the fastest particle under
 /// the largest CFL number, and the reach of interpolation.
 const EXTENSION_LAYERS: u32 = 4;

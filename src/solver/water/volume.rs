@@ -28,8 +28,9 @@ const LARGEST_EXCESS: f32 = 0.5;
 /// What the density of a single cell may be off by without being a clump or a gap: a few times the
 /// scatter of jittered particles.
 const SCATTER: f32 = 0.2;
-/// The same at the surface, where full cells are rare.
-const SURFACE_SCATTER: f32 = 0.1;
+/// The same at the surface, where few particles make more scatter and only crowding counts: were it less,
+/// the scatter alone would lift the surface.
+const SURFACE_SCATTER: f32 = 0.5;
 /// A displacement moves at most this many cells a step.
 const LONGEST: f32 = 0.1;
 /// Stands for the density error of a cell that is not surrounded by liquid.
