@@ -170,6 +170,7 @@ fn a_spring_under_water_lifts_what_is_above_it() {
     let (centre, radius) = (Vec3::new(0.0, 0.2, 0.0), 0.12);
     let rate = Some(0.06.into());
     scene.emitters.push(Emitter { rate, ..flow(ball(centre, radius), Vec3::ZERO) });
+    scene.substeps.min = 8;
     let mut simulation = Simulation::new(&scene).unwrap();
     let (reports, warnings) = advance(&mut simulation, 24);
     assert!(warnings.iter().all(|w| w.code != "squeezed"), "{warnings:?}");
