@@ -46,8 +46,8 @@ impl Emitters {
     /// Opens the scene's emitters, each posed at its first frame.
     ///
     /// # Errors
-    /// Geometry that cannot be read or used; a resting emitter outside the domain, or one that is
-    /// too small to hold a particle.
+    /// Geometry that cannot be read or used; a resting emitter outside the domain, one that is
+    /// too small to hold a particle, or one of far too many cells.
     pub fn new(scene: &Scene) -> Result<(Self, Vec<GeometryWarning>), GeometryError> {
         let mut warnings = Vec::new();
         let mut cache = GeometryCache::new();
@@ -133,9 +133,11 @@ impl Emitters {
         self.sources[e].shape.pieces().iter().map(Primitive::volume).sum()
     }
 
-    /// Lowest and highest corner of emitter `e` at the present time \[m\].
+    /// Lowest and highest corner of what lies of emitter `e` in the domain's box at the present time
+    /// \[m\]; not in this order if nothing does.
     pub fn bounds(&self, e: usize) -> (Vec3, Vec3) {
-        self.sources[e].shape.bounds()
+        let (low, high) = self.sources[e].shape.bounds();
+        self.bounds.map_or((low, high), |b| (low.max(b.min), high.min(b.max)))
     }
 
     /// Whether a point \[m\] lies inside emitter `e` at the present time.
@@ -148,11 +150,11 @@ impl Emitters {
         self.cell_size
     }
 
-    /// The cells that emitter `e` reaches into at the present time, and which share of each it
-    /// fills.
+    /// The cells of the domain that emitter `e` reaches into at the present time, and which share of
+    /// each it fills.
     pub fn cell_shares(&self, e: usize) -> Vec<(IVec3, f32)> {
         let (h, source) = (self.cell_size, &self.sources[e]);
-        let (low, high) = source.shape.bounds();
+        let (low, high) = self.bounds(e);
         if !low.cmple(high).all() {
             return Vec::new();
         }
@@ -179,6 +181,7 @@ impl Emitters {
         {
             return Err(GeometryError::EmitterOutsideDomain { emitter: source.name.clone() });
         }
+        self.block_range(source)?;
         match source.deepest_point() {
             Some(_) => Ok(()),
             None => Err(self.too_small(source)),

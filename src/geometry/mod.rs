@@ -15,6 +15,7 @@
 //! * \[ZB05\] Zhu, Bridson: Animating sand as a fluid, ACM TOG 24(3), 2005,
 //!   doi:10.1145/1073204.1073298.
 
+mod analysis;
 pub mod bvh;
 pub mod emitters;
 pub mod error;

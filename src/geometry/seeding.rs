@@ -12,7 +12,7 @@ use super::mesh_to_level_set::MAX_BLOCKS;
 use super::primitive::{Primitive, PrimitiveSampler};
 use super::solids::{NearSolids, Solids};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, block_of, cell_at, local_cell};
-use crate::numerics::random::uniform3;
+use crate::numerics::random::{key_of, uniform3};
 use crate::scene::{Bounds, EmitterMode};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -125,7 +125,10 @@ impl Emitters {
 
     /// Blocks of sub-cells that the emitter may touch within the domain, first and last; `None` if
     /// it lies outside.
-    fn block_range(&self, source: &Source) -> Result<Option<(IVec3, IVec3)>, GeometryError> {
+    pub(super) fn block_range(
+        &self,
+        source: &Source,
+    ) -> Result<Option<(IVec3, IVec3)>, GeometryError> {
         let (mut low, mut high) = source.shape.bounds();
         if let Some(b) = self.bounds {
             (low, high) = (low.max(b.min), high.min(b.max));
@@ -210,7 +213,7 @@ impl Seeding<'_> {
 
     /// The random point of a sub-cell.
     fn candidate(&self, subcell: IVec3) -> Vec3 {
-        let random = uniform3(self.seed, pack(subcell), self.step, self.purpose);
+        let random = uniform3(self.seed, key_of(subcell), self.step, self.purpose);
         let jitter = Vec3::from_array(random) * (1.0 - 2.0 * MARGIN) + Vec3::splat(MARGIN);
         (subcell.as_vec3() + jitter) * (0.5 * self.cell_size)
     }
@@ -307,10 +310,4 @@ impl<'a> Union<'a> {
             |axis: Vec3| self.distance(x + step * axis) - self.distance(x - step * axis);
         Vec3::new(along(Vec3::X), along(Vec3::Y), along(Vec3::Z)).normalize_or_zero()
     }
-}
-
-/// A sub-cell as one number; 21 bits for each coordinate.
-fn pack(subcell: IVec3) -> u64 {
-    let bits = |c: i32| (c as u64) & 0x1f_ffff;
-    bits(subcell.x) << 42 | bits(subcell.y) << 21 | bits(subcell.z)
 }

@@ -181,7 +181,8 @@ fn hidden_depth(near: &mut NearSolids<'_>, from: Vec3, to: Vec3, h: f32) -> Opti
         let distance = near.obstacle_distance(from.lerp(to, k as f32 / pieces));
         deepest = deepest.min(distance);
         if distance <= 0.0 && entry.is_none() {
-            let share = (before / (before - distance)).clamp(0.0, 1.0);
+            let fall = before - distance;
+            let share = if fall == 0.0 { 0.0 } else { (before / fall).clamp(0.0, 1.0) };
             entry = Some((k as f32 - 1.0 + share) / pieces);
         }
         before = distance;

@@ -2,6 +2,7 @@
 
 use super::field::Field;
 use super::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
+use glam::{UVec3, Vec3};
 
 /// A block with a halo of one cell, `[x + 1][y + 1][z + 1]` for the block's cell `(x, y, z)`.
 pub type HaloTile<T> = [[[T; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
@@ -56,6 +57,17 @@ fn load_row<T: Copy>(
     row[BLOCK_EDGE + 1] = blocks[2].map_or(outside, |above| above[first]);
 }
 
+/// Trilinear mean of the eight values around a place: `at` (0 … 1 along each axis) from the value
+/// `base` towards the next ones. `base` is at most [`BLOCK_EDGE`] along each axis.
+#[inline]
+pub fn sample_tile(tile: &HaloTile<f32>, base: UVec3, at: Vec3) -> f32 {
+    let [x, y, z] = base.to_array().map(|c| c as usize);
+    let lerp = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    let edge = |x: usize, y: usize| lerp(tile[x][y][z], tile[x][y][z + 1], at.z);
+    let side = |x: usize| lerp(edge(x, y), edge(x, y + 1), at.y);
+    lerp(side(x), side(x + 1), at.x)
+}
+
 /// Replaces each value inside a tile by a weighted mean over it and the 26 around, with the weights
 /// `side`, `middle`, `side` along each axis. The halo itself is left with intermediate values.
 pub fn smooth_tile(tile: &mut HaloTile<f32>, side: f32, middle: f32) {
@@ -89,6 +101,7 @@ pub fn smooth_tile(tile: &mut HaloTile<f32>, side: f32, middle: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numerics::random::uniform3;
     use glam::IVec3;
 
     #[test]
@@ -100,6 +113,22 @@ mod tests {
         for (x, y, z) in (0..512usize).map(|i| (i / 64 + 1, i / 8 % 8 + 1, i % 8 + 1)) {
             let expected = weight(x.abs_diff(4)) * weight(y.abs_diff(5)) * weight(z.abs_diff(6));
             assert_eq!(tile[x][y][z], expected, "{x} {y} {z}");
+        }
+    }
+
+    #[test]
+    fn sampling_a_tile_of_a_multilinear_function_is_exact() {
+        let value = |p: Vec3| 1.0 + p.x - 2.0 * p.y + 0.5 * p.x * p.z - 0.25 * p.x * p.y * p.z;
+        let place = |i: u32| UVec3::new(i / 100, i / 10 % 10, i % 10);
+        let mut tile = [[[0.0; 10]; 10]; 10];
+        for i in 0..1000 {
+            let [x, y, z] = place(i).to_array().map(|c| c as usize);
+            tile[x][y][z] = value(place(i).as_vec3());
+        }
+        for i in (0..1000).filter(|i| place(*i).max_element() < 9) {
+            let at = Vec3::from_array(uniform3(2, u64::from(i), 0, 0));
+            let found = sample_tile(&tile, place(i), at);
+            assert!((found - value(place(i).as_vec3() + at)).abs() < 1e-3, "{}", place(i));
         }
     }
 

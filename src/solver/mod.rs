@@ -3,6 +3,7 @@
 mod emission;
 mod error;
 pub mod forces;
+mod remarks;
 mod report;
 mod simulation;
 mod sinks;
@@ -11,3 +12,7 @@ pub mod water;
 pub use error::SimulationError;
 pub use report::{FrameReport, Observer, PassSeconds, Silent, SubstepReport, Warning};
 pub use simulation::{Simulation, SimulationState};
+
+/// Particles that one task looks through: fixed, so that what is put together from the parts does
+/// not depend on the number of threads.
+const CHUNK: usize = 1 << 15;

@@ -2,9 +2,10 @@
 
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
+use super::remarks::{self, Unsolved};
 use super::sinks::Sinks;
 use super::water::tension::longest_step;
-use super::water::{Crowding, Resampling, StepOutcome, StepSettings, WaterSolver};
+use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
 use crate::particles::{DeepWater, Particles};
@@ -183,7 +184,7 @@ impl Simulation {
         report.emitted = self.state.emitted - emitted;
         report.removed = self.state.removed - removed;
         report.sunk = self.state.sunk.iter().zip(sunk).map(|(now, then)| now - then).collect();
-        self.warn_about(&report, unsolved, observer);
+        remarks::of_frame(&report, unsolved, self.scene.substeps.cfl, observer);
         self.warn_about_crowding(observer);
         Ok(report)
     }
@@ -373,63 +374,13 @@ impl Simulation {
 
     /// Tells of water that has no room, and again whenever it has become twice as much.
     fn warn_about_crowding(&mut self, observer: &mut dyn Observer) {
-        if self.state.particles.is_empty() {
-            return;
-        }
         let particle = f64::from(0.5 * self.scene.domain.cell_size).powi(3);
-        let all = self.state.particles.len() as f64 * particle;
-        let Crowding { excess, center } = self.water.crowding();
-        if excess < CROWDED_SHARE * all || excess < 2.0 * self.told_crowding {
-            return;
-        }
-        self.told_crowding = excess;
-        let at = center.to_array().map(|c| format!("{c:.3}")).join(", ");
-        observer.warn(Warning {
-            code: "squeezed",
-            message: format!(
-                "at frame {} {excess:.3e} m³ of water near ({at}) m, {:.0} % of all, has no room and \
-                 is compressed",
-                self.state.frame,
-                100.0 * excess / all
-            ),
-            help: "look for colliders that close on water or emitters that fill the same place \
-                   twice; leave a gap, or let water out through an open side"
-                .into(),
-        });
-    }
-
-    fn warn_about(&self, report: &FrameReport, unsolved: Unsolved, observer: &mut dyn Observer) {
-        if report.max_cfl > 1.05 * self.scene.substeps.cfl {
-            observer.warn(Warning {
-                code: "cfl",
-                message: format!(
-                    "in frame {} the fastest particle crossed {:.1} cells in a substep, more than the \
-                     {} asked for",
-                    report.frame, report.max_cfl, self.scene.substeps.cfl
-                ),
-                help: "raise the upper limit of `scene.substeps`".into(),
-            });
-        }
-        if unsolved.viscosity > 0 {
-            observer.warn(Warning {
-                code: "viscosity",
-                message: format!(
-                    "in {} of {} substeps of frame {} viscosity was not solved to its tolerance",
-                    unsolved.viscosity, report.substeps, report.frame
-                ),
-                help: "lower `material.viscosity`: liquids this thick hardly move anyway".into(),
-            });
-        }
-        if unsolved.pressure > 0 {
-            observer.warn(Warning {
-                code: "pressure",
-                message: format!(
-                    "in {} of {} substeps of frame {} the pressure was not solved to its \
-                     tolerance; its relative residual stayed at {:.1e}",
-                    unsolved.pressure, report.substeps, report.frame, report.pressure_residual
-                ),
-                help: "lower `scene.cfl`, or look for colliders that squeeze water".into(),
-            });
+        let all = (self.state.particles.len() as u64 + self.state.deep.volume) as f64 * particle;
+        let crowding = self.water.crowding();
+        let few = CROWDED_SHARE * all;
+        if all > 0.0 && crowding.excess >= few && crowding.excess >= 2.0 * self.told_crowding {
+            self.told_crowding = crowding.excess;
+            observer.warn(remarks::squeezed(self.state.frame, crowding, all));
         }
     }
 }
@@ -504,13 +455,6 @@ fn narrow_band(scene: &Scene) -> u32 {
         MaterialKind::Water(water) => water.narrow_band,
     });
     bands.max().unwrap_or(0)
-}
-
-/// Substeps of a frame in which a system was not solved to its tolerance.
-#[derive(Clone, Copy, Default)]
-struct Unsolved {
-    pressure: u32,
-    viscosity: u32,
 }
 
 impl Step {

@@ -1,6 +1,6 @@
 //! Regions that remove particles.
 
-use super::{SimulationError, Warning};
+use super::{CHUNK, SimulationError, Warning};
 use crate::geometry::GeometryCache;
 use crate::geometry::region::open_region;
 use crate::geometry::shape::AnimatedShape;
@@ -9,8 +9,6 @@ use crate::scene::Scene;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Particles that one task looks through.
-const CHUNK: usize = 1 << 15;
 /// Stays where nothing removes it.
 const KEPT: u16 = u16::MAX;
 /// Points on the way of a particle that are looked at: fast ones must not jump over thin sinks.

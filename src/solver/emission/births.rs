@@ -8,6 +8,7 @@ use crate::geometry::solids::NearSolids;
 use crate::geometry::{Emitters, Inflow};
 use crate::numerics::random::{hash, uniform3};
 use crate::scene::Bounds;
+use crate::solver::CHUNK;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -66,7 +67,7 @@ impl Nursery {
     pub fn gather(&mut self, positions: &[Vec3], (low, high): (Vec3, Vec3), reach: f32) {
         let margin = Vec3::splat(reach + self.spacing);
         let (low, high) = (low - margin, high + margin);
-        let near = positions.par_chunks(super::CHUNK).map(|chunk| {
+        let near = positions.par_chunks(CHUNK).map(|chunk| {
             let inside = |x: &&Vec3| x.cmpge(low).all() && x.cmple(high).all();
             chunk.iter().filter(inside).copied().collect::<Vec<_>>()
         });

@@ -18,7 +18,7 @@ mod births;
 mod deep;
 
 use super::forces::Active;
-use super::{SimulationError, SimulationState, Warning};
+use super::{CHUNK, SimulationError, SimulationState, Warning};
 use crate::geometry::{Emitters, Inflow, Seed, SeedReport, Solids};
 use crate::particles::Particles;
 use crate::scene::{Bounds, EmitterMode, Scene};
@@ -28,14 +28,14 @@ use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Particles that one task looks through.
-const CHUNK: usize = 1 << 15;
 /// Cells that particles move in a step at most, generously.
 const LONGEST_WAY: f32 = 8.0;
 /// Share of a flow's births that may be blocked by colliders without a remark.
 const BLOCKED_SHARE: f64 = 0.02;
-/// Births of a flow after which that share means something.
+/// Births of a flow after which that share means something …
 const ENOUGH_BIRTHS: u64 = 200;
+/// … and after which it does where none has succeeded.
+const ENOUGH_IN_VAIN: u64 = 8;
 
 /// When particles are emitted.
 #[derive(Clone, Copy, Debug)]
@@ -305,7 +305,8 @@ impl Emission {
     fn blocked_share(&mut self, name: &str, e: usize) -> Option<Warning> {
         let (tried, blocked) = self.tried[e];
         let share = blocked as f64 / tried.max(1) as f64;
-        if self.has_warned[e] || tried < ENOUGH_BIRTHS || share < BLOCKED_SHARE {
+        let enough = if blocked == tried { ENOUGH_IN_VAIN } else { ENOUGH_BIRTHS };
+        if self.has_warned[e] || tried < enough || share < BLOCKED_SHARE {
             return None;
         }
         self.has_warned[e] = true;
@@ -330,8 +331,14 @@ impl Emission {
 fn blocked_wholly(name: &str) -> Warning {
     Warning {
         code: "emitter_blocked",
-        message: format!("emitter `{name}` lies wholly inside colliders and emits nothing"),
-        help: "move the emitter out of the collider, or set `collider.inverted`".into(),
+        message: format!(
+            "emitter `{name}` emits nothing, because all of it lies inside colliders or outside the \
+             domain"
+        ),
+        help:
+            "move the emitter out of the collider, set `collider.inverted`, or widen `domain.min` \
+               and `domain.max`"
+                .into(),
     }
 }
 

@@ -6,7 +6,7 @@
 //! With time each p_n turns in a random plane at a random speed, so that eddies come and go
 //! everywhere without a common beat.
 
-use crate::numerics::random::{hash, uniform3};
+use crate::numerics::random::{hash, key_of, uniform3};
 use glam::{IVec3, Vec3};
 use std::f32::consts::TAU;
 
@@ -112,7 +112,7 @@ impl CurlNoise {
 
     /// The potential's unit vector at a node.
     fn vector(&self, node: IVec3, octave: u64) -> Vec3 {
-        let place = pack(node);
+        let place = key_of(node);
         let [a, b, c] = uniform3(self.seed, place, octave, self.purpose);
         let first = direction(a, b);
         let second = first.any_orthonormal_vector();
@@ -162,12 +162,6 @@ fn direction(a: f32, b: f32) -> Vec3 {
     let r = (1.0 - z * z).max(0.0).sqrt();
     let (sin, cos) = (TAU * b).sin_cos();
     Vec3::new(r * cos, r * sin, z)
-}
-
-/// A node as one number; 21 bits for each coordinate.
-fn pack(node: IVec3) -> u64 {
-    let bits = |c: i32| (c as u64) & 0x1f_ffff;
-    bits(node.x) << 42 | bits(node.y) << 21 | bits(node.z)
 }
 
 #[cfg(test)]

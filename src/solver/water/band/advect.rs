@@ -22,6 +22,7 @@ const WRAP: usize = 8192;
 const COMPONENT: usize = WRAP + 4 * SLAB;
 /// Water that crosses less of a cell in a step stays where it is.
 const STILL: f32 = 1e-6;
+
 impl NarrowBand {
     /// Sets the velocity that the deep takes into the next step: `velocity` [m/s], free of
     /// divergence and extended beyond the water, carried along by itself for `dt` \[s\].

@@ -35,8 +35,8 @@ use std::sync::atomic::AtomicU32;
 
 /// Layers around the deep in which the band may be reseeded: as far as water leaves it in a step.
 const REACH: u32 = 4;
-/// Particles in a full cell [ZB05 §4.2.1].
-const PER_CELL: u8 = 8;
+/// Particles in a full cell, as a whole number.
+const PER_CELL: u8 = super::surface::PER_CELL as u8;
 
 /// The passes of the narrow band; owns the fields that they share during a substep.
 #[derive(Default)]

@@ -8,17 +8,16 @@ use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{
     BLOCK_CELLS, BLOCK_EDGE, BlockGrid, block_of, cell_at, local_cell, local_index,
 };
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{HaloTile, load_halo, sample_tile};
 use crate::numerics::mask::{CellMask, NO_CELLS, Touch, cells, combine, holds};
-use crate::numerics::random::{hash, uniform3};
+use crate::numerics::random::{hash, key_of, uniform3};
 use crate::numerics::transfer::FaceField;
 use crate::particles::{DeepWater, Particles};
+use crate::solver::CHUNK;
 use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Particles that one task looks through.
-const CHUNK: usize = 1 << 15;
 /// Purpose of the random numbers drawn here; the eighth of the cell is added.
 const JITTER: u64 = 0xdee9 << 32;
 /// Random points keep this share of an eighth away from its faces.
@@ -349,9 +348,7 @@ impl NarrowBand {
 
 /// A random place in an eighth of a cell, in cells from the cell's lower corner.
 fn jittered(cell: IVec3, k: u8, settings: Resampling) -> Vec3 {
-    let bits = |c: i32| (c as u64) & 0x1f_ffff;
-    let key = bits(cell.x) << 42 | bits(cell.y) << 21 | bits(cell.z);
-    let random = uniform3(settings.seed, key, settings.step, JITTER + 1 + u64::from(k));
+    let random = uniform3(settings.seed, key_of(cell), settings.step, JITTER + 1 + u64::from(k));
     let jitter = Vec3::from(random) * (1.0 - 2.0 * MARGIN) + Vec3::splat(MARGIN);
     eighth(k.into()) + 0.5 * jitter - 0.25
 }
@@ -374,13 +371,7 @@ impl Flow {
             let mut place = local + 0.5;
             place[axis] += 0.5;
             let base = place.as_uvec3().min(glam::UVec3::splat(BLOCK_EDGE as u32));
-            let f = place - base.as_vec3();
-            let [x, y, z] = base.to_array().map(|c| c as usize);
-            let t = &self.0[axis];
-            let lerp = |a: f32, b: f32, t: f32| a + (b - a) * t;
-            let edge =
-                |dx: usize, dy: usize| lerp(t[x + dx][y + dy][z], t[x + dx][y + dy][z + 1], f.z);
-            lerp(lerp(edge(0, 0), edge(0, 1), f.y), lerp(edge(1, 0), edge(1, 1), f.y), f.x)
+            sample_tile(&self.0[axis], base, place - base.as_vec3())
         };
         Vec3::new(component(0), component(1), component(2))
     }

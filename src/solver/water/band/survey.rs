@@ -7,7 +7,7 @@ use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{
     BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK, cell_at, local_cell, local_index,
 };
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{HaloTile, load_halo, sample_tile};
 use crate::numerics::mask::{
     ALL_CELLS, BlockMask, CellMask, NO_CELLS, Touch, cells, cells_where, combine, insert,
 };
@@ -202,13 +202,7 @@ impl<'a> NearSolid<'a> {
 
     /// Whether a place in cell `i`, `at` in cells from its lower corner, lies outside solids.
     pub fn is_open(&self, i: usize, at: Vec3) -> bool {
-        let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
-        let c = &self.corners;
-        let lerp = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        let edge =
-            |dx: usize, dy: usize| lerp(c[x + dx][y + dy][z], c[x + dx][y + dy][z + 1], at.z);
-        let obstacles =
-            lerp(lerp(edge(0, 0), edge(0, 1), at.y), lerp(edge(1, 0), edge(1, 1), at.y), at.x);
+        let obstacles = sample_tile(&self.corners, (local_cell(i) + 1).as_uvec3(), at);
         let place = ((self.first + local_cell(i)).as_vec3() + at) * self.cell_size;
         obstacles > 0.0 && self.walls.distance(place) > 0.0
     }
