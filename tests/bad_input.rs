@@ -79,13 +79,59 @@ fn emitters_inside_colliders_say_so() {
         let (emitted, warnings) = buried(emitter, around.clone());
         assert_eq!(emitted, 0);
         let told = warnings.iter().find(|w| w.code == "emitter_blocked").expect("a warning");
-        assert!(told.message.contains("wholly inside colliders"), "{}", told.message);
+        assert!(told.message.contains("all of it lies inside colliders"), "{}", told.message);
         assert!(told.help.contains("move the emitter"), "{}", told.help);
     }
     let (emitted, warnings) = buried(flow(ball), cuboid([0.5, 0.0, 0.0], [1.0, 1.0, 1.0]));
     assert!(emitted > 0);
     let told = warnings.iter().find(|w| w.code == "emitter_blocked").expect("a warning");
     assert!(told.message.contains("% of the flow of emitter `tap` is lost"), "{}", told.message);
+}
+
+/// A flow of so few particles that all it ever tries are a dozen is told of all the same.
+#[test]
+fn a_trickle_inside_a_collider_says_so() {
+    let mut scene = water(0.05, Some((Vec3::ZERO, Vec3::ONE)));
+    let ball = Shape::Sphere { center: Vec3::splat(0.5), radius: 0.1 };
+    let rate = 12.0 * 0.025f32.powi(3) * scene.fps as f32 / 4.0;
+    scene.emitters.push(Emitter { rate: Some(rate.into()), ..flow(ball) });
+    scene.colliders.push(collider(cuboid([0.3, 0.3, 0.3], [0.7, 0.7, 0.7])));
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let warnings = advance(&mut simulation, 4);
+    assert_eq!(simulation.state().emitted, 0);
+    assert_eq!(warnings.iter().filter(|w| w.code == "emitter_blocked").count(), 1, "{warnings:?}");
+}
+
+/// A swelling that asks in a step for thousands of times what it holds neither hangs nor is lost
+/// without a word.
+#[test]
+fn a_rate_beyond_what_the_shape_holds_is_reported() {
+    let mut scene = water(0.05, Some((Vec3::ZERO, Vec3::ONE)));
+    let ball = Shape::Sphere { center: Vec3::splat(0.5), radius: 0.1 };
+    let still = Vec3::ZERO.into();
+    scene.emitters.push(Emitter { rate: Some(1000.0.into()), velocity: still, ..flow(ball) });
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let warnings = advance(&mut simulation, 2);
+    let told = warnings.iter().find(|w| w.code == "emitter_overflow").expect("a warning");
+    assert!(told.message.contains("emitter `tap` gives less than its `rate`"), "{}", told.message);
+    assert!(simulation.state().emitted > 100);
+}
+
+/// Only what of an emitter lies in the domain takes part, however far the rest reaches.
+#[test]
+fn an_emitter_far_larger_than_the_domain_swells_within_it() {
+    let mut scene = water(0.1, Some((Vec3::ZERO, Vec3::ONE)));
+    scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [1.0, 0.2, 1.0])));
+    let (rate, still) = (Some(0.1.into()), Vec3::ZERO.into());
+    let vast = cuboid([-5000.0, -5000.0, -5000.0], [5000.0, 0.5, 5000.0]);
+    let spring = Emitter { rate, velocity: still, ..flow(vast) };
+    scene.emitters.push(Emitter { name: "spring".into(), ..spring });
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let filled = simulation.state().emitted;
+    advance(&mut simulation, 6);
+    let given = (simulation.state().emitted - filled) as f64 * 0.05f64.powi(3);
+    let asked = 0.1 * 6.0 / scene.fps;
+    assert!((given - asked).abs() <= 0.05f64.powi(3), "{given} m³ instead of {asked}");
 }
 
 /// A plate that crosses eight cells a frame sweeps all the water before it: nobody tunnels.

@@ -481,6 +481,11 @@ fn remarks_on_valid_scenes() {
             "no_output",
             "`output.surface`",
         ),
+        (
+            valid().with("force", "kind", "\"turbulence\"").with("force", "size", "0.15"),
+            "eddies_below_cell",
+            "`size`",
+        ),
     ];
     for (text, code, help) in cases {
         let remarks = remarks(&text);

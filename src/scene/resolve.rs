@@ -10,7 +10,7 @@ use super::model::{
 };
 use super::raw::{
     RawAnimated, RawBox, RawCollider, RawDomain, RawEmitter, RawForce, RawForceKind, RawKind,
-    RawMaterial, RawOutput, RawScene, RawSink, RawSphere,
+    RawMaterial, RawOutput, RawScene, RawSink, RawSphere, widen,
 };
 use super::source::Source;
 use super::warning::{SceneRemark, SceneWarning};
@@ -98,6 +98,7 @@ impl Resolver<'_> {
             output: self.output(&raw.output),
         };
         self.check_materials(raw, &scene);
+        self.check_forces(&scene);
         self.check_emitters(&scene);
         Some(scene)
     }
@@ -362,6 +363,21 @@ impl Resolver<'_> {
                 let [first, second] = [first, other].map(|m| scene.materials[m].name.clone());
                 let remark = SceneRemark::MaterialsDiffer { first, second, settings };
                 self.remark(&format!("material[{other}]"), remark);
+            }
+        }
+    }
+
+    fn check_forces(&mut self, scene: &Scene) {
+        const FEWEST_CELLS: f32 = 2.0;
+        let cell_size = scene.domain.cell_size;
+        for (i, force) in scene.forces.iter().enumerate() {
+            if let ForceKind::Turbulence { size, .. } = force.kind
+                && size < FEWEST_CELLS * cell_size
+            {
+                let (size, cell_size) = (widen(size), widen(cell_size));
+                let remark =
+                    SceneRemark::EddiesBelowCell { force: force.name.clone(), size, cell_size };
+                self.remark(&format!("force[{i}].size"), remark);
             }
         }
     }

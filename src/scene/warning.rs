@@ -67,6 +67,19 @@ pub enum SceneRemark {
         /// Keys in which they differ.
         settings: Vec<String>,
     },
+    /// Turbulence that the grid cannot see.
+    #[error(
+        "the eddies of \"{force}\" are {} m large, less than two cells of {} m: they only shake single cells",
+        short(*size), short(*cell_size)
+    )]
+    EddiesBelowCell {
+        /// The force's name.
+        force: String,
+        /// Size of its largest eddies \[m\].
+        size: f64,
+        /// Edge of a cell \[m\].
+        cell_size: f64,
+    },
     /// Positions so far out that single precision shows.
     #[error("{} m from the origin, positions are only exact to {} of a cell", short(*distance), short(*precision))]
     FarFromOrigin {
@@ -89,6 +102,7 @@ impl SceneRemark {
             Self::EmitterPartlyOutside { .. } => "emitter_partly_outside",
             Self::EmitterNeverActive { .. } => "emitter_never_active",
             Self::MaterialsDiffer { .. } => "materials_differ",
+            Self::EddiesBelowCell { .. } => "eddies_below_cell",
             Self::FarFromOrigin { .. } => "far_from_origin",
             Self::NoOutput => "no_output",
         }
@@ -112,6 +126,9 @@ impl SceneRemark {
             }
             Self::MaterialsDiffer { second, .. } => {
                 format!("give \"{second}\" the same settings, or simulate it in a scene of its own")
+            }
+            Self::EddiesBelowCell { .. } => {
+                "raise the force's `size`, or lower `domain.cell_size`".into()
             }
             Self::FarFromOrigin { .. } => {
                 "move the scene to the origin, or raise `domain.cell_size`".into()

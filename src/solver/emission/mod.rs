@@ -59,6 +59,8 @@ pub struct Emission {
     carried: FxHashMap<u64, (Vec3, Vec3)>,
     /// Box around where they began [m].
     carried_box: (Vec3, Vec3),
+    /// Per emitter, the volume that its shape had no room for \[m³\].
+    overflow: Vec<f64>,
     /// Per emitter, births asked for and births that colliders were in the way of.
     tried: Vec<(u64, u64)>,
     has_warned: Vec<bool>,
@@ -77,6 +79,7 @@ impl Emission {
             flowing: Vec::new(),
             carried: FxHashMap::default(),
             carried_box: (Vec3::INFINITY, Vec3::NEG_INFINITY),
+            overflow: vec![0.0; emitters.len()],
             tried: vec![(0, 0); emitters.len()],
             has_warned: vec![false; emitters.len()],
             emitters,
@@ -168,7 +171,7 @@ impl Emission {
         for e in std::mem::take(&mut self.flowing) {
             self.emitters.move_to_end(e, time + dt, dt)?;
             self.bear(scene, solids, state, e, (time, dt));
-            warnings.extend(self.blocked_share(&scene.emitters[e].name, e));
+            warnings.extend(self.held_back(&scene.emitters[e].name, e));
         }
         Ok(warnings)
     }
@@ -268,9 +271,17 @@ impl Emission {
         }
         let asked = self.emitters.asked_volume(e, time, time + dt);
         let volume = asked.unwrap_or_else(|| self.inflow.total() * dt);
-        let owed = state.owed[e] + volume / f64::from(0.5 * scene.domain.cell_size).powi(3);
-        let count = owed.floor().max(0.0);
+        let particle = f64::from(0.5 * scene.domain.cell_size).powi(3);
+        let owed = state.owed[e] + volume / particle;
+        let mut count = owed.floor().max(0.0);
         state.owed[e] = owed - count;
+        if outward {
+            // What swells has its own shape for room, and no more.
+            let (low, high) = self.emitters.bounds(e);
+            let room = f64::from((high - low).max(Vec3::ZERO).element_product()) / particle;
+            self.overflow[e] += (count - room.ceil()).max(0.0) * particle;
+            count = count.min(room.ceil());
+        }
         if count == 0.0 {
             return;
         }
@@ -301,8 +312,12 @@ impl Emission {
         }
     }
 
-    /// A remark, once, on a flow that colliders and walls hold back.
-    fn blocked_share(&mut self, name: &str, e: usize) -> Option<Warning> {
+    /// A remark, once, on a flow that colliders and walls hold back, or its own shape.
+    fn held_back(&mut self, name: &str, e: usize) -> Option<Warning> {
+        if self.overflow[e] > 0.0 && !self.has_warned[e] {
+            self.has_warned[e] = true;
+            return Some(overflowing(name, self.overflow[e]));
+        }
         let (tried, blocked) = self.tried[e];
         let share = blocked as f64 / tried.max(1) as f64;
         let enough = if blocked == tried { ENOUGH_IN_VAIN } else { ENOUGH_BIRTHS };
@@ -325,6 +340,19 @@ impl Emission {
                    of the free part"
                     .into(),
         })
+    }
+}
+
+fn overflowing(name: &str, volume: f64) -> Warning {
+    Warning {
+        code: "emitter_overflow",
+        message: format!(
+            "emitter `{name}` gives less than its `rate`: in a step it asks for more than its shape \
+             holds, {volume:.3e} m³ too much so far"
+        ),
+        help: "enlarge the emitter, lower `rate`, give it a `velocity` that carries the water away, or \
+               raise the lower limit of `scene.substeps`"
+            .into(),
     }
 }
 
