@@ -131,7 +131,7 @@ fn an_emitter_far_larger_than_the_domain_swells_within_it() {
     advance(&mut simulation, 6);
     let given = (simulation.state().emitted - filled) as f64 * 0.05f64.powi(3);
     let asked = 0.1 * 6.0 / scene.fps;
-    assert!((given - asked).abs() <= 0.05f64.powi(3), "{given} m³ instead of {asked}");
+    assert!((given - asked).abs() < 1.5 * 0.05f64.powi(3), "{given} m³ instead of {asked}");
 }
 
 /// A plate that crosses eight cells a frame sweeps all the water before it: nobody tunnels.

@@ -144,9 +144,17 @@ impl Emission {
     pub fn find_sources(&self, sources: &mut Sources, (time, dt): (f64, f64)) {
         sources.clear();
         for &e in self.flowing.iter().filter(|e| self.emitters.is_outward(**e)) {
-            let volume = self.emitters.asked_volume(e, time, time + dt).unwrap_or(0.0);
+            let asked = self.emitters.asked_volume(e, time, time + dt).unwrap_or(0.0);
+            let volume = asked.min(self.room(e));
             sources.spread(volume / dt, &self.emitters.cell_shares(e), self.emitters.cell_size());
         }
+    }
+
+    /// The most that may come into being in emitter `e` in a step \[m³\]: what the box around it
+    /// holds. More would leave it by several times its own size.
+    fn room(&self, e: usize) -> f64 {
+        let (low, high) = self.emitters.bounds(e);
+        f64::from((high - low).max(Vec3::ZERO).element_product())
     }
 
     /// Boxes \[m\] around the flows of the present step.
@@ -270,18 +278,15 @@ impl Emission {
             self.emitters.find_inflow(e, &mut self.inflow);
         }
         let asked = self.emitters.asked_volume(e, time, time + dt);
-        let volume = asked.unwrap_or_else(|| self.inflow.total() * dt);
-        let particle = f64::from(0.5 * scene.domain.cell_size).powi(3);
-        let owed = state.owed[e] + volume / particle;
-        let mut count = owed.floor().max(0.0);
-        state.owed[e] = owed - count;
+        let mut volume = asked.unwrap_or_else(|| self.inflow.total() * dt);
         if outward {
-            // What swells has its own shape for room, and no more.
-            let (low, high) = self.emitters.bounds(e);
-            let room = f64::from((high - low).max(Vec3::ZERO).element_product()) / particle;
-            self.overflow[e] += (count - room.ceil()).max(0.0) * particle;
-            count = count.min(room.ceil());
+            let room = self.room(e);
+            self.overflow[e] += (volume - room).max(0.0);
+            volume = volume.min(room);
         }
+        let owed = state.owed[e] + volume / f64::from(0.5 * scene.domain.cell_size).powi(3);
+        let count = owed.floor().max(0.0);
+        state.owed[e] = owed - count;
         if count == 0.0 {
             return;
         }
