@@ -117,6 +117,15 @@ impl Emitters {
         matches!(self.sources[e].outflow, Outflow::Outward { .. })
     }
 
+    /// How fast a flow that goes out on all sides leaves its surface at the present time [m/s]; 0 for
+    /// others.
+    pub fn outward_speed(&self, e: usize) -> f32 {
+        match self.sources[e].outflow {
+            Outflow::Along(_) => 0.0,
+            Outflow::Outward { speed, .. } => speed,
+        }
+    }
+
     /// Number of emitters, in the order of the scene.
     pub fn len(&self) -> usize {
         self.sources.len()

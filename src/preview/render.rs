@@ -19,6 +19,8 @@ const AIR_TO_WATER: f32 = 1.0 / 1.333;
 const FACING_REFLECTANCE: f32 = 0.02;
 /// Loss of light in water per height of the scene.
 const ABSORPTION: Vec3 = Vec3::new(9.0, 2.6, 1.5);
+/// Bodies of water behind one another that are drawn; what lies behind more is left out.
+const LAYERS: u32 = 4;
 /// What water scatters back where it is deep.
 const DEEP: Vec3 = Vec3::new(0.006, 0.085, 0.16);
 
@@ -113,7 +115,7 @@ fn draw_water(
             let ray = fragments.camera.ray(fragments.center(i));
             let slant = ray.direction.dot(fragments.camera.forward);
             match water.enter(&ray, fragments.pixels[i].depth / slant) {
-                Some(distance) => (shading.color(&ray, distance), distance * slant),
+                Some(distance) => (shading.color(&ray, distance, LAYERS), distance * slant),
                 None => opaque(i),
             }
         })
@@ -133,8 +135,8 @@ struct WaterShading<'a> {
 
 impl WaterShading<'_> {
     /// Light from the surface at `distance` along the ray: what it reflects, what comes through,
-    /// and what the water itself scatters.
-    fn color(&self, ray: &Ray, distance: f32) -> Vec3 {
+    /// and what the water itself scatters. `layers` of water are looked through at most.
+    fn color(&self, ray: &Ray, distance: f32, layers: u32) -> Vec3 {
         let point = ray.at(distance);
         let normal = self.water.normal(point);
         let facing = -normal.dot(ray.direction);
@@ -148,7 +150,8 @@ impl WaterShading<'_> {
             + (1.0 - FACING_REFLECTANCE) * (1.0 - facing.clamp(0.0, 1.0)).powi(5);
 
         let refracted = refract(ray.direction, normal, facing);
-        let (seen, thickness) = self.through(&Ray { origin: point, direction: refracted });
+        let inside = Ray { origin: point, direction: refracted };
+        let (seen, thickness) = self.through(&inside, ray.direction, layers - 1);
         let passed = (-ABSORPTION * (thickness / self.height)).map(f32::exp);
         // Light scattered near the surface: the sun's share shows the shape of the waves.
         let lit = 0.5 + 0.25 * normal.y + 1.3 * normal.dot(self.light.to_sun).max(0.0) * sunlit;
@@ -170,8 +173,10 @@ impl WaterShading<'_> {
         }
     }
 
-    /// What is seen along a ray inside the water, and through how much water [m].
-    fn through(&self, ray: &Ray) -> (Vec3, f32) {
+    /// What is seen along a ray inside the water, and through how much water [m]. Where the water
+    /// ends in front of other water, it is looked at along `outside`: a sheet or a drop hardly turns
+    /// a line of sight for long.
+    fn through(&self, ray: &Ray, outside: Vec3, layers: u32) -> (Vec3, f32) {
         let bounds = &self.drawing.scene.bounds;
         let ground = lighting::ground_distance(ray, bounds).unwrap_or(f32::INFINITY);
         let start = 0.05 * self.height.min(0.01);
@@ -184,7 +189,15 @@ impl WaterShading<'_> {
         let x = pixel.x.clamp(0.0, width as f32 - 1.0) as usize;
         let y = pixel.y.clamp(0.0, height as f32 - 1.0) as usize;
         let index = y * width + x;
-        let nearer = (depth - self.fragments.pixels[index].depth).max(0.0);
+        let behind = self.fragments.pixels[index].depth;
+        let slant = outside.dot(self.fragments.camera.forward);
+        if layers > 0 && behind > depth {
+            let ray = Ray { origin: end, direction: outside };
+            if let Some(distance) = self.water.enter(&ray, (behind - depth) / slant) {
+                return (self.color(&ray, distance, layers), thickness);
+            }
+        }
+        let nearer = (depth - behind).max(0.0);
         (self.behind[index], (thickness - nearer).max(0.0))
     }
 }

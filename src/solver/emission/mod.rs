@@ -59,7 +59,9 @@ pub struct Emission {
     carried: FxHashMap<u64, (Vec3, Vec3)>,
     /// Box around where they began [m].
     carried_box: (Vec3, Vec3),
-    /// Per emitter, the volume that its shape had no room for \[m³\].
+    /// Speed at which water crosses a cell in the shortest substep [m/s]: no flow swells faster.
+    fastest: f32,
+    /// Per emitter, the volume that could not leave it so fast \[m³\].
     overflow: Vec<f64>,
     /// Per emitter, births asked for and births that colliders were in the way of.
     tried: Vec<(u64, u64)>,
@@ -79,6 +81,7 @@ impl Emission {
             flowing: Vec::new(),
             carried: FxHashMap::default(),
             carried_box: (Vec3::INFINITY, Vec3::NEG_INFINITY),
+            fastest: scene.domain.cell_size * scene.fps as f32 * scene.substeps.max as f32,
             overflow: vec![0.0; emitters.len()],
             tried: vec![(0, 0); emitters.len()],
             has_warned: vec![false; emitters.len()],
@@ -145,16 +148,14 @@ impl Emission {
         sources.clear();
         for &e in self.flowing.iter().filter(|e| self.emitters.is_outward(**e)) {
             let asked = self.emitters.asked_volume(e, time, time + dt).unwrap_or(0.0);
-            let volume = asked.min(self.room(e));
+            let volume = asked * self.bearable_share(e);
             sources.spread(volume / dt, &self.emitters.cell_shares(e), self.emitters.cell_size());
         }
     }
 
-    /// The most that may come into being in emitter `e` in a step \[m³\]: what the box around it
-    /// holds. More would leave it by several times its own size.
-    fn room(&self, e: usize) -> f64 {
-        let (low, high) = self.emitters.bounds(e);
-        f64::from((high - low).max(Vec3::ZERO).element_product())
+    /// The share of its rate that a swelling flow can give: no faster than it can leave.
+    fn bearable_share(&self, e: usize) -> f64 {
+        f64::from((self.fastest / self.emitters.outward_speed(e)).min(1.0))
     }
 
     /// Boxes \[m\] around the flows of the present step.
@@ -280,9 +281,9 @@ impl Emission {
         let asked = self.emitters.asked_volume(e, time, time + dt);
         let mut volume = asked.unwrap_or_else(|| self.inflow.total() * dt);
         if outward {
-            let room = self.room(e);
-            self.overflow[e] += (volume - room).max(0.0);
-            volume = volume.min(room);
+            let share = self.bearable_share(e);
+            self.overflow[e] += volume * (1.0 - share);
+            volume *= share;
         }
         let owed = state.owed[e] + volume / f64::from(0.5 * scene.domain.cell_size).powi(3);
         let count = owed.floor().max(0.0);
@@ -352,11 +353,11 @@ fn overflowing(name: &str, volume: f64) -> Warning {
     Warning {
         code: "emitter_overflow",
         message: format!(
-            "emitter `{name}` gives less than its `rate`: in a step it asks for more than its shape \
-             holds, {volume:.3e} m³ too much so far"
+            "emitter `{name}` gives less than its `rate`, {volume:.3e} m³ so far: water would leave it \
+             by more than a cell even in the shortest substep"
         ),
         help: "enlarge the emitter, lower `rate`, give it a `velocity` that carries the water away, or \
-               raise the lower limit of `scene.substeps`"
+               raise the upper limit of `scene.substeps`"
             .into(),
     }
 }
