@@ -111,7 +111,7 @@ fn a_rate_beyond_what_can_leave_the_shape_is_reported() {
     let still = Vec3::ZERO.into();
     scene.emitters.push(Emitter { rate: Some(1000.0.into()), velocity: still, ..flow(ball) });
     let mut simulation = Simulation::new(&scene).unwrap();
-    let warnings = advance(&mut simulation, 1);
+    let warnings = advance(&mut simulation, 6);
     let told = warnings.iter().find(|w| w.code == "emitter_overflow").expect("a warning");
     assert!(told.message.contains("emitter `tap` gives less than its `rate`"), "{}", told.message);
     assert!(simulation.state().emitted > 100);

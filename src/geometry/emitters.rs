@@ -26,6 +26,8 @@ pub(super) struct Source {
     pub(super) shape: AnimatedShape,
     velocity: Animated<Vec3>,
     rate: Option<Animated<f32>>,
+    /// Speed that crosses a cell in the shortest substep [m/s]: the highest of what goes outward.
+    fastest: f32,
     /// What it gives matter beside the motion of its surface, at the present time.
     outflow: Outflow,
     pub(super) inherit_velocity: f32,
@@ -39,7 +41,8 @@ enum Outflow {
     Along(Vec3),
     /// Out of the surface at `speed` [m/s], and slower inside, down to rest at the greatest `depth`
     /// [m]: what a source does that is spread evenly through the volume.
-    Outward { speed: f32, depth: f32 },
+    /// `share` of the rate goes out so.
+    Outward { speed: f32, depth: f32, share: f64 },
 }
 
 impl Emitters {
@@ -117,12 +120,12 @@ impl Emitters {
         matches!(self.sources[e].outflow, Outflow::Outward { .. })
     }
 
-    /// How fast a flow that goes out on all sides leaves its surface at the present time [m/s]; 0 for
-    /// others.
-    pub fn outward_speed(&self, e: usize) -> f32 {
+    /// The share of its rate that flow `e` gives at the present time: less than 1 if it goes out on
+    /// all sides and would leave its shape faster than the shortest substep can follow.
+    pub fn given_share(&self, e: usize) -> f64 {
         match self.sources[e].outflow {
-            Outflow::Along(_) => 0.0,
-            Outflow::Outward { speed, .. } => speed,
+            Outflow::Along(_) => 1.0,
+            Outflow::Outward { share, .. } => share,
         }
     }
 
@@ -220,6 +223,7 @@ fn open(
         shape,
         velocity: emitter.velocity.clone(),
         rate: emitter.rate.clone(),
+        fastest: scene.domain.cell_size * scene.fps as f32 * scene.substeps.max as f32,
         outflow: Outflow::Along(emitter.velocity.at(f64::from(emitter.first_frame))),
         inherit_velocity: emitter.inherit_velocity,
         mode: emitter.mode,
@@ -232,7 +236,7 @@ impl Source {
         let pieces = self.shape.pieces();
         let own = match self.outflow {
             Outflow::Along(velocity) => velocity,
-            Outflow::Outward { speed, depth } => {
+            Outflow::Outward { speed, depth, .. } => {
                 let share = 1.0 + self.distance(x).min(0.0) / depth.max(f32::MIN_POSITIVE);
                 self.normal(x) * (speed * share.clamp(0.0, 1.0))
             }
@@ -259,7 +263,10 @@ impl Source {
             None => {
                 let depth = self.shape.pieces().iter().filter_map(Primitive::deepest_point);
                 let depth = depth.fold(0.0f32, |most, (_, distance)| most.max(-distance));
-                Outflow::Outward { speed: speed(surface_area(self)), depth }
+                let asked = speed(surface_area(self));
+                let speed = asked.min(self.fastest);
+                let share = if asked > 0.0 { f64::from(speed / asked) } else { 1.0 };
+                Outflow::Outward { speed, depth, share }
             }
         };
     }

@@ -184,6 +184,8 @@ impl Simulation {
         report.emitted = self.state.emitted - emitted;
         report.removed = self.state.removed - removed;
         report.sunk = self.state.sunk.iter().zip(sunk).map(|(now, then)| now - then).collect();
+        // Those of the last step, too: it may be the last of all.
+        self.warnings.drain(..).for_each(|warning| observer.warn(warning));
         remarks::of_frame(&report, unsolved, self.scene.substeps.cfl, observer);
         self.warn_about_crowding(observer);
         Ok(report)

@@ -59,9 +59,7 @@ pub struct Emission {
     carried: FxHashMap<u64, (Vec3, Vec3)>,
     /// Box around where they began [m].
     carried_box: (Vec3, Vec3),
-    /// Speed at which water crosses a cell in the shortest substep [m/s]: no flow swells faster.
-    fastest: f32,
-    /// Per emitter, the volume that could not leave it so fast \[m³\].
+    /// Per emitter, the volume of its rate that it did not give ([`Emitters::given_share`]) \[m³\].
     overflow: Vec<f64>,
     /// Per emitter, births asked for and births that colliders were in the way of.
     tried: Vec<(u64, u64)>,
@@ -81,7 +79,6 @@ impl Emission {
             flowing: Vec::new(),
             carried: FxHashMap::default(),
             carried_box: (Vec3::INFINITY, Vec3::NEG_INFINITY),
-            fastest: scene.domain.cell_size * scene.fps as f32 * scene.substeps.max as f32,
             overflow: vec![0.0; emitters.len()],
             tried: vec![(0, 0); emitters.len()],
             has_warned: vec![false; emitters.len()],
@@ -148,14 +145,9 @@ impl Emission {
         sources.clear();
         for &e in self.flowing.iter().filter(|e| self.emitters.is_outward(**e)) {
             let asked = self.emitters.asked_volume(e, time, time + dt).unwrap_or(0.0);
-            let volume = asked * self.bearable_share(e);
+            let volume = asked * self.emitters.given_share(e);
             sources.spread(volume / dt, &self.emitters.cell_shares(e), self.emitters.cell_size());
         }
-    }
-
-    /// The share of its rate that a swelling flow can give: no faster than it can leave.
-    fn bearable_share(&self, e: usize) -> f64 {
-        f64::from((self.fastest / self.emitters.outward_speed(e)).min(1.0))
     }
 
     /// Boxes \[m\] around the flows of the present step.
@@ -280,11 +272,9 @@ impl Emission {
         }
         let asked = self.emitters.asked_volume(e, time, time + dt);
         let mut volume = asked.unwrap_or_else(|| self.inflow.total() * dt);
-        if outward {
-            let share = self.bearable_share(e);
-            self.overflow[e] += volume * (1.0 - share);
-            volume *= share;
-        }
+        let share = self.emitters.given_share(e);
+        self.overflow[e] += volume * (1.0 - share);
+        volume *= share;
         let owed = state.owed[e] + volume / f64::from(0.5 * scene.domain.cell_size).powi(3);
         let count = owed.floor().max(0.0);
         state.owed[e] = owed - count;
