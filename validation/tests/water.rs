@@ -76,3 +76,12 @@ fn a_drop_at_rest_has_laplaces_pressure() {
     holds(&run, "pressure");
     holds(&run, "second mode");
 }
+
+#[test]
+#[ignore = "a minute"]
+fn a_viscous_thread_coils_in_one_sense() {
+    let run = run("coiling", 4);
+    holds(&run, "turns in one sense");
+    holds(&run, "share of the way in this sense");
+    holds(&run, "frequency over U / R, as a power of two");
+}

@@ -10,6 +10,7 @@
 //! [J. Cahouet and J.-P. Chabard 1988, doi:10.1002/fld.1650080802].
 
 use super::projection::{self, Region};
+use super::separation::Separation;
 use super::sources::Sources;
 use super::viscosity::{Surroundings, ViscousSolver};
 use crate::geometry::SolidField;
@@ -28,14 +29,14 @@ const LEAST_DIVERGENCE: f64 = 0.1;
 /// When a round's pressure counts as solved.
 const CRITERIA: Criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
 
+const EMPTY: Block<f32> = Block([0.0; BLOCK_CELLS]);
+
 /// Repeats viscous steps against pressures; keeps its work space.
 #[derive(Default)]
 pub struct Coupling {
-    /// The velocity before the viscous step.
-    start: FaceField,
     /// The pressure that the viscous step has met.
     pub pressure: Field<f32>,
-    trial: Change,
+    off: Field<u8>,
     next: Change,
     direction: Change,
 }
@@ -54,6 +55,8 @@ pub struct Projector<'a> {
     pub region: Region<'a>,
     /// The solids.
     pub solid: &'a SolidField,
+    /// The cells that are off their walls.
+    pub separation: &'a Separation,
     /// What comes into being inside the liquid.
     pub sources: &'a Sources,
     /// Nonzero in cells that hold particles.
@@ -84,6 +87,7 @@ impl Coupling {
         let Projector {
             region,
             solid,
+            separation,
             sources,
             occupied,
             cell_size,
@@ -94,40 +98,42 @@ impl Coupling {
         } = projector;
         let (grid, phi) = (region.grid, region.phi);
         self.pressure.reset(grid, 0.0);
-        let around = Surroundings { grid, phi, valid, solid, cell_size };
+        separation.mark(grid, &mut self.off);
+        let off = &self.off;
+        let around = Surroundings { grid, phi, valid, solid, off, cell_size };
         if strength < LOOSE {
             return viscous.diffuse(around, strength, velocity);
         }
-        copy(&mut self.start, velocity);
         let mut report = viscous.diffuse(around, strength, velocity);
         projection::assemble(region, velocity, solid, matrix, rhs);
         sources.add_to(rhs, grid, phi);
         let first = product(rhs, rhs);
         let mut last = 0.0;
         for _ in 0..MOST_ROUNDS {
-            let left = product(rhs, rhs);
-            if left <= LEAST_DIVERGENCE.powi(2) * first {
+            if product(rhs, rhs) <= LEAST_DIVERGENCE.powi(2) * first {
                 break;
             }
             potential.reset(grid, 0.0);
             solver.solve_again(rhs, potential, &CRITERIA);
-            self.choose_direction(viscous, potential, rhs, strength);
-            copy(&mut self.trial.velocity, &self.start);
-            self.trial.pressure.blocks.clone_from(&self.pressure.blocks);
-            add(&mut self.trial.pressure, 1.0, &self.next.pressure);
-            let (trial, pressure) = (&mut self.trial.velocity, &self.trial.pressure);
-            projection::apply_pressure(region, occupied, pressure, trial, valid);
-            let around = Surroundings { grid, phi, valid, solid, cell_size };
-            let again = viscous.diffuse_again(around, trial);
-            report = SolveReport { iterations: report.iterations + again.iterations, ..again };
-            // All is linear: what the change of pressure did to velocity and divergence is the
-            // difference to the last round.
-            projection::assemble(region, trial, solid, matrix, potential);
+            self.next.pressure.blocks.resize(grid.len(), EMPTY);
+            precondition(viscous, potential, rhs, strength, &mut self.next.pressure);
+            let Change { pressure, velocity: change, inflow } = &mut self.next;
+            change.reset(grid);
+            projection::apply_pressure(region, occupied, pressure, change, valid);
+            let around = Surroundings { grid, phi, valid, solid, off, cell_size };
+            let response = viscous.respond(around, change);
+            report.iterations += response.iterations;
+            report.converged &= response.converged;
+            // All is linear: what the change of pressure does to the inflow is the difference that
+            // its change of the velocity makes.
+            for (to, by) in change.axes.iter_mut().zip(&velocity.axes) {
+                add(to, 1.0, by);
+            }
+            projection::assemble(region, change, solid, matrix, potential);
             sources.add_to(potential, grid, phi);
-            subtract(&mut self.next.inflow, potential, rhs);
-            for axis in 0..3 {
-                let new = &self.trial.velocity.axes[axis];
-                subtract(&mut self.next.velocity.axes[axis], new, &velocity.axes[axis]);
+            subtract(inflow, potential, rhs);
+            for (to, by) in change.axes.iter_mut().zip(&velocity.axes) {
+                add(to, -1.0, by);
             }
             if last > 0.0 {
                 let beta = product(&self.next.inflow, &self.direction.inflow) / last;
@@ -147,26 +153,6 @@ impl Coupling {
         }
         report
     }
-
-    /// φ + 2 Δt ν / Δx² times the inflow, wherever φ is an unknown.
-    fn choose_direction(
-        &mut self,
-        viscous: &ViscousSolver,
-        potential: &Field<f32>,
-        inflow: &Field<f32>,
-        strength: f32,
-    ) {
-        let empty = Block([0.0; BLOCK_CELLS]);
-        self.next.pressure.blocks.resize(potential.blocks.len(), empty);
-        self.next.pressure.blocks.par_iter_mut().enumerate().for_each(|(b, change)| {
-            let (potential, inflow) = (&potential.blocks[b].0, &inflow.blocks[b].0);
-            let share = viscous.cell_shares(b);
-            for (i, change) in change.0.iter_mut().enumerate() {
-                let squeezed = potential[i] + 2.0 * strength * share[i] * inflow[i];
-                *change = if potential[i] == 0.0 { 0.0 } else { squeezed };
-            }
-        });
-    }
 }
 
 impl Change {
@@ -180,10 +166,22 @@ impl Change {
     }
 }
 
-fn copy(to: &mut FaceField, from: &FaceField) {
-    for (to, from) in to.axes.iter_mut().zip(&from.axes) {
-        to.blocks.clone_from(&from.blocks);
-    }
+/// Sets `change` to φ + 2 Δt ν / Δx² times the inflow, wherever the potential φ is an unknown.
+fn precondition(
+    viscous: &ViscousSolver,
+    potential: &Field<f32>,
+    inflow: &Field<f32>,
+    strength: f32,
+    change: &mut Field<f32>,
+) {
+    change.blocks.par_iter_mut().enumerate().for_each(|(b, change)| {
+        let (potential, inflow) = (&potential.blocks[b].0, &inflow.blocks[b].0);
+        let share = viscous.cell_shares(b);
+        for (i, change) in change.0.iter_mut().enumerate() {
+            let squeezed = potential[i] + 2.0 * strength * share[i] * inflow[i];
+            *change = if potential[i] == 0.0 { 0.0 } else { squeezed };
+        }
+    });
 }
 
 /// `a += scale · b`.
@@ -195,7 +193,7 @@ fn add(a: &mut Field<f32>, scale: f32, b: &Field<f32>) {
 
 /// `to = a - b`.
 fn subtract(to: &mut Field<f32>, a: &Field<f32>, b: &Field<f32>) {
-    to.blocks.resize(a.blocks.len(), Block([0.0; BLOCK_CELLS]));
+    to.blocks.resize(a.blocks.len(), EMPTY);
     (&mut to.blocks, &a.blocks, &b.blocks).into_par_iter().for_each(|(to, a, b)| {
         to.0.iter_mut().zip(a.0.iter().zip(&b.0)).for_each(|(to, (a, b))| *to = a - b);
     });

@@ -39,6 +39,14 @@ impl Separation {
         self.freed.resize(grid.len(), Vec::new());
     }
 
+    /// Sets `off` to 1 in the cells that are off their walls, and to 0 in all others.
+    pub fn mark(&self, grid: &BlockGrid, off: &mut Field<u8>) {
+        off.reset(grid, 0);
+        for (off, freed) in off.blocks.iter_mut().zip(&self.freed) {
+            freed.iter().for_each(|cell| off.0[usize::from(cell.index)] = 1);
+        }
+    }
+
     /// Takes the cells that are off their walls out of a `matrix` that holds them all.
     pub fn take_out(&self, matrix: &mut PoissonMatrix) {
         for (diagonal, freed) in matrix.diagonal.blocks.iter_mut().zip(&self.freed) {

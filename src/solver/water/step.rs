@@ -156,6 +156,19 @@ impl WaterSolver {
         settings: StepSettings,
         seconds: &mut PassSeconds,
     ) -> StepOutcome {
+        // On a thread of the pool from here on, so that no pass has to be handed over to it.
+        rayon::scope(|_| self.step_on_pool(particles, deep, solids, forces, settings, seconds))
+    }
+
+    fn step_on_pool(
+        &mut self,
+        particles: &mut Particles,
+        deep: &DeepWater,
+        solids: &Solids,
+        forces: &Active,
+        settings: StepSettings,
+        seconds: &mut PassSeconds,
+    ) -> StepOutcome {
         let mut clock = Clock::start();
         self.sort(particles, deep, settings.cell_size);
         clock.lap(&mut seconds.sort);
@@ -351,6 +364,7 @@ impl WaterSolver {
                 surface_pressure: None,
             },
             solid: &self.solid,
+            separation: &self.separation,
             sources: &self.sources,
             occupied: &self.occupied,
             cell_size: settings.cell_size,

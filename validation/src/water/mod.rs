@@ -1,5 +1,6 @@
 //! Water, as `docs/validation/water.md` shows it.
 
+mod coiling;
 mod dam_front;
 mod drop;
 mod dry_bed;
@@ -14,7 +15,7 @@ mod volume;
 use crate::Experiment;
 
 /// All experiments with water.
-pub const ALL: [&Experiment; 12] = [
+pub const ALL: [&Experiment; 13] = [
     &dam_front::EXPERIMENT,
     &dry_bed::EXPERIMENT,
     &rest::EXPERIMENT,
@@ -25,6 +26,7 @@ pub const ALL: [&Experiment; 12] = [
     &plates::COUETTE,
     &plates::POISEUILLE,
     &stokes::EXPERIMENT,
+    &coiling::EXPERIMENT,
     &drop::OSCILLATION,
     &drop::PRESSURE,
 ];

@@ -62,7 +62,9 @@ impl Coefficients {
             }
         }
         if let Some(closed) = &closed {
-            for_each_tie(medium, b, closed, |axis, [x, y, z], w, _| self.base[axis][x][y][z] += w);
+            for_each_tie(medium, b, closed, Filling::Measured, |axis, [x, y, z], w, _| {
+                self.base[axis][x][y][z] += w;
+            });
         }
         self.invert_diagonal();
     }
@@ -153,28 +155,45 @@ pub(super) fn find_pull(medium: &Medium<'_>, b: usize, pull: &mut FaceBlock) {
     pull.rows_mut().fill([0.0; 8]);
     if touches_solid(medium.grid, medium.solid, b) {
         let closed = medium.held_tiles(b);
-        for_each_tie(medium, b, &closed, |axis, [x, y, z], w, u| pull.0[axis][x][y][z] += w * u);
+        for_each_tie(medium, b, &closed, Filling::Measured, |axis, [x, y, z], w, u| {
+            pull.0[axis][x][y][z] += w * u;
+        });
     }
+}
+
+/// How much of what lies between faces and walls counts as liquid.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Filling {
+    /// What the free surface leaves of it.
+    Measured,
+    /// All.
+    Whole,
 }
 
 /// Ties faces to held ones beside them: by what the shear between a face and a wall at its true
 /// distance takes. Over the distance θ Δx that is strength / θ for a whole face; of the control
-/// volume between the two faces, the share (θ + ½) / 2 is outside the solid. `act` gets the axis and
+/// volume between the two faces, the share (θ + ½) / 2 is outside the solid. Cells that are off their
+/// walls are not tied. `act` gets the axis and
 /// the cell of each face, the weight of its tie, and the velocity of the held one [m/s].
-fn for_each_tie(
+pub(super) fn for_each_tie(
     medium: &Medium<'_>,
     b: usize,
     closed: &[HaloTile<u8>; 3],
+    filling: Filling,
     mut act: impl FnMut(usize, [usize; 3], f32, f32),
 ) {
     let strength = medium.strength;
     let corners = medium.corner_tile(b);
     let slip = medium.slip_tile(b);
-    let mut share = [[[[0.0f32; 10]; 10]; 10]; 4];
-    load_halo(medium.grid, medium.cells, b, 0.0, &mut share[3]);
-    for (tile, edges) in share.iter_mut().zip(medium.edges) {
-        load_halo(medium.grid, edges, b, 0.0, tile);
+    let mut share = [[[[1.0f32; 10]; 10]; 10]; 4];
+    if filling == Filling::Measured {
+        load_halo(medium.grid, medium.cells, b, 0.0, &mut share[3]);
+        for (tile, edges) in share.iter_mut().zip(medium.edges) {
+            load_halo(medium.grid, edges, b, 0.0, tile);
+        }
     }
+    let mut off = [[[0u8; 10]; 10]; 10];
+    load_halo(medium.grid, medium.off, b, 0, &mut off);
     let mut moving = [[[0.0f32; 10]; 10]; 10];
     for axis in 0..3 {
         if !closed[axis].as_flattened().as_flattened().contains(&1) {
@@ -198,6 +217,13 @@ fn for_each_tie(
                     (true, false) => own - e,
                     (false, true) => own + e,
                 };
+                let lets_go = match other == axis {
+                    true => at(&off, between) != 0,
+                    false => at(&off, own) | at(&off, own - IVec3::AXES[axis]) != 0,
+                };
+                if lets_go {
+                    continue;
+                }
                 let reach = medium.reach(b, &corners, axis, [own, beside]).max(NEAREST_WALL);
                 let w = if other == axis {
                     2.0 * strength * at(&share[3], between) / (reach * reach)

@@ -7,7 +7,7 @@ use glam::IVec3;
 use rayon::prelude::*;
 
 /// Blocks that one task takes at least.
-pub(super) const BLOCKS_PER_TASK: usize = 4;
+pub(super) const BLOCKS_PER_TASK: usize = 16;
 
 /// One level: blocks that hold unknowns, their operator, and vectors to work with.
 #[derive(Default)]

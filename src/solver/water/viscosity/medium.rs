@@ -24,6 +24,8 @@ pub struct Surroundings<'a> {
     pub valid: &'a [Field<u8>; 3],
     /// The solids.
     pub solid: &'a SolidField,
+    /// Nonzero in cells that are off their walls: nothing holds them there.
+    pub off: &'a Field<u8>,
     /// Edge of a cell \[m\].
     pub cell_size: f32,
 }
@@ -45,6 +47,7 @@ pub(super) struct Shares {
 pub(super) struct Medium<'a> {
     pub grid: &'a BlockGrid,
     pub solid: &'a SolidField,
+    pub off: &'a Field<u8>,
     pub cell_size: f32,
     /// Δt ν / Δx².
     pub strength: f32,
@@ -157,6 +160,7 @@ impl Shares {
         Medium {
             grid: around.grid,
             solid: around.solid,
+            off: around.off,
             cell_size: around.cell_size,
             strength,
             cells: &self.cells,

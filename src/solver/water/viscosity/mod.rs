@@ -19,6 +19,7 @@
 
 mod coefficients;
 mod cycle;
+mod films;
 mod level;
 mod medium;
 mod tile;
@@ -30,6 +31,7 @@ use crate::numerics::poisson::SolveReport;
 use crate::numerics::transfer::FaceField;
 use coefficients::{Coefficients, find_pull};
 use cycle::{add, cycle};
+use films::stick_to_walls;
 use level::{BLOCKS_PER_TASK, Level, clear};
 use medium::Shares;
 use rayon::prelude::*;
@@ -48,6 +50,8 @@ const LOCAL: f32 = 0.5;
 const MOST_LEVELS: usize = 12;
 /// The residual counts as small against momentum below this share.
 const TOLERANCE: f64 = 1e-4;
+/// Error that a response may have, as a share of itself in the norm of the energy.
+const RESPONSE_TOLERANCE: f64 = 1e-2;
 /// What any solve reduces the residual to, if it is not at the level of rounding.
 const LEAST_GAIN: f64 = 0.1;
 /// Residuals below this share of momentum are rounding.
@@ -66,6 +70,33 @@ pub fn surviving_share(strength: f32) -> f32 {
 /// Δt ν / Δx²: the share of its relative velocity that a face half a cell away loses in a step.
 pub fn cling(strength: f32) -> f32 {
     if strength < NEGLIGIBLE { 0.0 } else { 2.0 * strength / (1.0 + 2.0 * strength) }
+}
+
+/// When the iterations end.
+#[derive(Clone, Copy)]
+enum Stop {
+    /// The residual's square is at most this.
+    SquareBelow(f64),
+    /// The error is at most this share of what it was at first, in the norm of the energy as the
+    /// preconditioner sees it.
+    ErrorBelow(f64),
+}
+
+impl Stop {
+    /// `energy` is the residual times what the preconditioner makes of it, over that at first.
+    fn is_reached(self, square: f64, energy: f64) -> bool {
+        match self {
+            Self::SquareBelow(goal) => square <= goal,
+            Self::ErrorBelow(share) => square == 0.0 || energy <= share * share,
+        }
+    }
+}
+
+/// Whether the solids' velocities count.
+#[derive(Clone, Copy)]
+enum Walls {
+    Moving,
+    AtRest,
 }
 
 /// Does viscous steps; keeps its work space, so that it allocates little once warm.
@@ -94,18 +125,34 @@ impl ViscousSolver {
         strength: f32,
         velocity: &mut FaceField,
     ) -> SolveReport {
-        self.build(around, strength.min(STRONGEST));
+        let strength = strength.min(STRONGEST);
+        self.build(around, strength);
         self.guess(velocity);
-        self.solve(around, velocity)
+        let momentum = self.start(velocity, Walls::Moving);
+        let square = self.residual_square();
+        let goal = (TOLERANCE * TOLERANCE * momentum).min(LEAST_GAIN * LEAST_GAIN * square);
+        let goal = goal.max(ROUNDING * ROUNDING * momentum);
+        let report = self.iterate(momentum, Stop::SquareBelow(goal));
+        if report.residual.is_finite() {
+            self.store(around, Walls::Moving, velocity);
+            let medium = self.shares.medium(around, strength);
+            let slots = self.slots(around.grid.len());
+            stick_to_walls(&medium, &self.levels[0], &slots, around.valid, velocity);
+        }
+        report
     }
 
-    /// As [`Self::diffuse`] in the same surroundings and of the same strength, from another velocity.
-    pub fn diffuse_again(
-        &mut self,
-        around: Surroundings<'_>,
-        velocity: &mut FaceField,
-    ) -> SolveReport {
-        self.solve(around, velocity)
+    /// Replaces the `change` of the velocity before the viscous step by what it makes of the velocity
+    /// after the step, in the surroundings and of the strength of the last [`Self::diffuse`].
+    pub fn respond(&mut self, around: Surroundings<'_>, change: &mut FaceField) -> SolveReport {
+        let count = self.source.len();
+        clear(&mut self.solution, count);
+        let momentum = self.start(change, Walls::AtRest);
+        let report = self.iterate(momentum, Stop::ErrorBelow(RESPONSE_TOLERANCE));
+        if report.residual.is_finite() {
+            self.store(around, Walls::AtRest, change);
+        }
+        report
     }
 
     /// Liquid shares of the cells of block `b`.
@@ -153,16 +200,15 @@ impl ViscousSolver {
         self.partial.resize(count, 0.0);
     }
 
-    /// Solves from the present solution as first guess.
-    fn solve(&mut self, around: Surroundings<'_>, velocity: &mut FaceField) -> SolveReport {
-        let momentum = self.start(velocity);
-        let mut square = self.residual_square();
-        let goal = (TOLERANCE * TOLERANCE * momentum).min(LEAST_GAIN * LEAST_GAIN * square);
-        let goal = goal.max(ROUNDING * ROUNDING * momentum);
+    /// Conjugate gradients from the present solution and its residual. `momentum` is the square that
+    /// the reported residual is relative to.
+    fn iterate(&mut self, momentum: f64, stop: Stop) -> SolveReport {
         let unknowns = self.unknowns();
         let mut report = SolveReport { unknowns, ..SolveReport::default() };
-        let mut last = 0.0;
-        while square > goal && report.iterations < MOST_ITERATIONS {
+        let mut square = self.residual_square();
+        let (mut first, mut last) = (0.0, 0.0);
+        report.converged = stop.is_reached(square, f64::INFINITY);
+        while !report.converged && report.iterations < MOST_ITERATIONS {
             self.precondition();
             let product = self.multiply(|own| (&own.residual, &own.levels[0].solution));
             let beta = if last > 0.0 { product / last } else { 0.0 };
@@ -172,16 +218,17 @@ impl ViscousSolver {
                 break;
             }
             square = self.step_along_direction(step as f32);
+            first = if report.iterations == 0 { product } else { first };
             last = product;
             report.iterations += 1;
+            report.converged = stop.is_reached(square, product / first);
         }
-        report.converged = square <= goal;
-        report.residual = if momentum > 0.0 { (square / momentum).sqrt() as f32 } else { 0.0 };
-        if !square.is_finite() || !momentum.is_finite() {
-            report.residual = f32::NAN;
-        } else {
-            self.store(around, velocity);
-        }
+        let finite = square.is_finite() && momentum.is_finite();
+        report.residual = match finite {
+            true if momentum > 0.0 => (square / momentum).sqrt() as f32,
+            true => 0.0,
+            false => f32::NAN,
+        };
         report
     }
 
@@ -201,13 +248,16 @@ impl ViscousSolver {
         });
     }
 
-    /// Sets the residual for a step from `velocity`. Returns the square of the momentum against
+    /// Sets the residual for a step from `velocity`, with the pull of moving walls or without. Returns the square of the momentum against
     /// which residuals are held: that of the liquid and of the walls that pull it.
-    fn start(&mut self, velocity: &FaceField) -> f64 {
+    fn start(&mut self, velocity: &FaceField, walls: Walls) -> f64 {
         let Self { levels, solution, residual, pull, source, partial, .. } = self;
         let level = &levels[0];
         let solution = &*solution;
-        let pull = &*pull;
+        let pull = match walls {
+            Walls::Moving => &pull[..],
+            Walls::AtRest => &[],
+        };
         (residual, partial)
             .into_par_iter()
             .enumerate()
@@ -338,7 +388,7 @@ impl ViscousSolver {
 
     /// Writes the solution to the faces that are unknowns, and the solids' velocity to open faces
     /// that these hold.
-    fn store(&self, around: Surroundings<'_>, velocity: &mut FaceField) {
+    fn store(&self, around: Surroundings<'_>, walls: Walls, velocity: &mut FaceField) {
         let slots = self.slots(velocity.axes[0].blocks.len());
         for (axis, field) in velocity.axes.iter_mut().enumerate() {
             field.blocks.par_iter_mut().zip(&slots).enumerate().for_each(
@@ -350,20 +400,30 @@ impl ViscousSolver {
                     for ((u, new), inverse) in block.0.iter_mut().zip(new).zip(inverse) {
                         *u = if *inverse > 0.0 { *new } else { *u };
                     }
-                    self.hold(around, axis, b, block);
+                    self.hold(around, walls, axis, b, block);
                 },
             );
         }
     }
 
     /// Gives open faces that solids hold these solids' velocity, as far as they stick.
-    fn hold(&self, around: Surroundings<'_>, axis: usize, b: usize, velocity: &mut Block<f32>) {
+    fn hold(
+        &self,
+        around: Surroundings<'_>,
+        walls: Walls,
+        axis: usize,
+        b: usize,
+        velocity: &mut Block<f32>,
+    ) {
         let Surroundings { valid, solid, .. } = around;
         let held = self.shares.held(axis, b).iter().zip(&valid[axis].blocks[b].0).enumerate();
         for (i, _) in held.filter(|(_, (held, valid))| **held & **valid != 0) {
             let nearest = usize::from(solid.nearest.blocks[b].0[i]);
             let slip = solid.boundaries.get(nearest).map_or(0.0, |boundary| boundary.slip);
-            let moving = solid.face_velocity[axis].blocks[b].0[i];
+            let moving = match walls {
+                Walls::Moving => solid.face_velocity[axis].blocks[b].0[i],
+                Walls::AtRest => 0.0,
+            };
             velocity.0[i] = moving + slip * (velocity.0[i] - moving);
         }
     }

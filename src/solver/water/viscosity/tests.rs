@@ -14,6 +14,7 @@ struct Liquid {
     phi: Field<f32>,
     valid: [Field<u8>; 3],
     solid: SolidField,
+    off: Field<u8>,
 }
 
 impl Liquid {
@@ -36,7 +37,8 @@ impl Liquid {
         solid.open_volume = ones.clone();
         solid.open = FaceField { axes: [ones.clone(), ones.clone(), ones] };
         let known = Field::filled(&grid, 1);
-        Self { grid, phi, valid: [known.clone(), known.clone(), known], solid }
+        let off = Field::filled(&grid, 0);
+        Self { grid, phi, valid: [known.clone(), known.clone(), known], solid, off }
     }
 
     fn around(&self) -> Surroundings<'_> {
@@ -45,6 +47,7 @@ impl Liquid {
             phi: &self.phi,
             valid: &self.valid,
             solid: &self.solid,
+            off: &self.off,
             cell_size: 1.0,
         }
     }
