@@ -106,13 +106,13 @@ impl<E: Encode> FrameWriter<E> {
         let number = frame.counters.frame;
         let particles = frame.particles.len() as u64;
         let entry = FrameEntry { frame: number, time: frame.time, particles, files };
-        self.manifest.insert(entry.clone())?;
-
         let mut figures = frame.figures.clone();
         figures.insert("write_seconds".to_owned(), Value::Object(seconds));
         let bytes: u64 = entry.files.iter().map(|f| f.bytes).sum();
         figures.insert("bytes".to_owned(), json!(bytes));
+        // Before the manifest: once that has the last frame, a bake that is killed counts as done.
         self.stats.append(&figures)?;
+        self.manifest.insert(entry.clone())?;
 
         if self.has_checkpoint(number) {
             self.write_checkpoint(&frame)?;
