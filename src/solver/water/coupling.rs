@@ -98,7 +98,7 @@ impl Coupling {
         } = projector;
         let (grid, phi) = (region.grid, region.phi);
         self.pressure.reset(grid, 0.0);
-        separation.mark(grid, &mut self.off);
+        separation.mark(grid, solid, phi, &mut self.off);
         let off = &self.off;
         let around = Surroundings { grid, phi, valid, solid, off, cell_size };
         if strength < LOOSE {

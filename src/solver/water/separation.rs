@@ -17,6 +17,11 @@ use rayon::prelude::*;
 /// Pressures above −`TOLERANCE` times the highest count as not negative.
 const TOLERANCE: f32 = 1e-3;
 
+/// The mark of cells that nothing ties to their walls.
+pub const OFF: u8 = 1;
+/// The mark of cells that keep liquid behind them from neither nearing their wall nor leaving it.
+pub const BEYOND_AIR: u8 = 2;
+
 /// A cell that is off the wall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Freed {
@@ -39,12 +44,27 @@ impl Separation {
         self.freed.resize(grid.len(), Vec::new());
     }
 
-    /// Sets `off` to 1 in the cells that are off their walls, and to 0 in all others.
-    pub fn mark(&self, grid: &BlockGrid, off: &mut Field<u8>) {
+    /// Marks in `off` the cells that nothing ties to their walls, by [`OFF`], and those at walls that
+    /// let go in which there is air (`phi` ≥ 0) before the liquid, by [`BEYOND_AIR`].
+    pub fn mark(
+        &self,
+        grid: &BlockGrid,
+        solid: &SolidField,
+        phi: &Field<f32>,
+        off: &mut Field<u8>,
+    ) {
         off.reset(grid, 0);
-        for (off, freed) in off.blocks.iter_mut().zip(&self.freed) {
-            freed.iter().for_each(|cell| off.0[usize::from(cell.index)] = 1);
-        }
+        off.blocks.par_iter_mut().enumerate().filter(|(b, _)| solid.active[*b]).for_each(
+            |(b, off)| {
+                let cells = phi.blocks[b].0.iter().zip(&solid.nearest.blocks[b].0);
+                for (off, (phi, nearest)) in off.0.iter_mut().zip(cells) {
+                    let wall = solid.boundaries.get(usize::from(*nearest));
+                    let lets_go = *phi >= 0.0 && wall.is_some_and(|wall| wall.separation);
+                    *off = if lets_go { BEYOND_AIR } else { 0 };
+                }
+                self.freed[b].iter().for_each(|cell| off.0[usize::from(cell.index)] = OFF);
+            },
+        );
     }
 
     /// Takes the cells that are off their walls out of a `matrix` that holds them all.

@@ -3,6 +3,7 @@
 use super::medium::Medium;
 use super::tile::{FaceBlock, Rows, lanes};
 use crate::numerics::halo::{HaloTile, load_halo};
+use crate::solver::water::separation::OFF;
 use crate::solver::water::surface::touches_solid;
 use glam::IVec3;
 use wide::f32x8;
@@ -218,8 +219,9 @@ pub(super) fn for_each_tie(
                     (false, true) => own + e,
                 };
                 let lets_go = match other == axis {
-                    true => at(&off, between) != 0,
-                    false => at(&off, own) | at(&off, own - IVec3::AXES[axis]) != 0,
+                    true if filling == Filling::Measured => at(&off, between) != 0,
+                    true => at(&off, between) == OFF,
+                    false => [own, own - IVec3::AXES[axis]].iter().any(|c| at(&off, *c) == OFF),
                 };
                 if lets_go {
                     continue;

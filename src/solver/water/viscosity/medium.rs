@@ -24,7 +24,7 @@ pub struct Surroundings<'a> {
     pub valid: &'a [Field<u8>; 3],
     /// The solids.
     pub solid: &'a SolidField,
-    /// Nonzero in cells that are off their walls: nothing holds them there.
+    /// Which cells are off their walls, as `Separation::mark` tells.
     pub off: &'a Field<u8>,
     /// Edge of a cell \[m\].
     pub cell_size: f32,
