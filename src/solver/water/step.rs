@@ -11,6 +11,7 @@ use super::sources::Sources;
 use super::surface::LiquidSurface;
 use super::tension::Tension;
 use super::viscosity::{self, ViscousSolver};
+use super::volume::Filling;
 use super::{boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
@@ -70,7 +71,7 @@ pub struct WaterSolver {
     displacing: FaceField,
     weight: FaceField,
     solid: SolidField,
-    occupied: Field<u8>,
+    count: Field<u8>,
     surface: LiquidSurface,
     valid: [Field<u8>; 3],
     matrix: PoissonMatrix,
@@ -258,18 +259,16 @@ impl WaterSolver {
         solids.rasterize(&self.sorted.grid, &mut self.solid);
     }
 
-    /// Finds the free surface, and the cells that hold a particle [ZB05 §4.2.2].
+    /// Finds the free surface, and how many particles each cell holds [ZB05 §4.2.2].
     fn find_surface(&mut self) {
         let sorted = &self.sorted;
-        self.occupied.blocks.resize(sorted.grid.len(), Block([0; BLOCK_CELLS]));
-        self.occupied.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
-            match sorted.cells(b) {
-                Some(cells) => cells.mark_occupied(&mut block.0),
-                None => block.0.fill(0),
-            }
+        self.count.blocks.resize(sorted.grid.len(), Block([0; BLOCK_CELLS]));
+        self.count.blocks.par_iter_mut().enumerate().for_each(|(b, block)| match sorted.cells(b) {
+            Some(cells) => cells.count(volume::FULL - 1, &mut block.0),
+            None => block.0.fill(0),
         });
         self.surface.find(&sorted.grid, &self.solid);
-        self.band.mark(&sorted.grid, &mut self.occupied, &mut self.surface);
+        self.band.mark(&sorted.grid, &mut self.count, &mut self.surface);
     }
 
     fn transfer_to_grid(&mut self, particles: &Particles, deep: &DeepWater, cell_size: f32) {
@@ -307,7 +306,7 @@ impl WaterSolver {
     fn add_forces(&mut self, forces: &Active, settings: StepSettings) {
         forces.apply(
             &self.sorted.grid,
-            &self.occupied,
+            &self.count,
             &self.solid.open,
             settings.cell_size,
             settings.dt,
@@ -332,7 +331,7 @@ impl WaterSolver {
         let mut report =
             let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
-        projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
+        projection::apply_pressure(region, &self.count, pressure, velocity, valid);
         if friction::is_needed(&self.solid) {
             let room = &self.solid.open_volume;
             let change = &mut self.weight.axes;
@@ -343,7 +342,7 @@ impl WaterSolver {
             self.potential.reset(region.grid, 0.0);
             let again = self.solver.solve_again(rhs, &mut self.potential, &PRESSURE_CRITERIA);
             report.iterations += again.iterations;
-            projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+            projection::apply_pressure(region, &self.count, &self.potential, velocity, valid);
         }
         report
     }
@@ -366,7 +365,7 @@ impl WaterSolver {
             solid: &self.solid,
             separation: &self.separation,
             sources: &self.sources,
-            occupied: &self.occupied,
+            occupied: &self.count,
             cell_size: settings.cell_size,
             solver: &mut self.solver,
             matrix: &mut self.matrix,
@@ -399,14 +398,14 @@ impl WaterSolver {
             }
         });
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
-        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+        projection::apply_pressure(region, &self.count, &self.potential, velocity, valid);
         projection::assemble(region, velocity, &self.solid, matrix, rhs);
         self.sources.add_to(rhs, region.grid, region.phi);
         self.separation.take_out(matrix);
         let first = self.solver.solve_again(rhs, pressure, &PRESSURE_CRITERIA);
         let (separation, solid) = (&mut self.separation, &self.solid);
         let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
-        projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
+        projection::apply_pressure(region, &self.count, pressure, velocity, valid);
     }
 
     /// Highest velocity component on any face, infinite if any is not finite [m/s].
@@ -443,7 +442,7 @@ impl WaterSolver {
         };
         self.continuation.extend(flow, EXTENSION_LAYERS, settings.leaving_speed());
         let pressing =
-            Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.occupied };
+            Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.count };
         let velocity = &mut self.velocity;
         boundary::keep_out_of_solids(grid, &self.solid, pressing, brought, cling, velocity);
     }
@@ -452,8 +451,9 @@ impl WaterSolver {
     fn keep_volume(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
         let StepSettings { cell_size, dt, .. } = settings;
-        let scratch = &mut self.potential;
-        volume::find_excess(grid, &self.surface, &self.solid, dt, scratch, &mut self.rhs);
+        let (surface, count, solid) = (&self.surface, &self.count, &self.solid);
+        let filling = Filling { grid, surface, count, solid };
+        volume::find_excess(filling, dt, &mut self.potential, &mut self.rhs);
         self.potential.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
         self.solver.solve_again(&self.rhs, &mut self.potential, &criteria);

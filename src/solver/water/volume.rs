@@ -10,7 +10,7 @@
 //! the density correction of [NGL10 §2.2.1].
 
 use super::projection::{Region, Rises};
-use super::surface::{LiquidSurface, touches_solid};
+use super::surface::{LiquidSurface, PER_CELL, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
@@ -33,26 +33,43 @@ const SCATTER: f32 = 0.2;
 const SURFACE_SCATTER: f32 = 0.5;
 /// A displacement moves at most this many cells a step.
 const LONGEST: f32 = 0.1;
+/// Cells that solids leave less of on average are left as they are [cells].
+const LEAST_ROOM: f32 = 1e-3;
 /// Stands for the density error of a cell that is not surrounded by liquid.
 const NO_ERROR: f32 = f32::INFINITY;
 
-/// Sets `excess` to the relative density error of each liquid cell times the share of it that a
-/// step of `dt` \[s\] removes.
+/// What the liquid fills, and how far.
+#[derive(Clone, Copy)]
+pub struct Filling<'a> {
+    /// The active blocks.
+    pub grid: &'a BlockGrid,
+    /// The free surface.
+    pub surface: &'a LiquidSurface,
+    /// Particles in each cell; [`FULL`] where there are none because the deep fills all its room.
+    pub count: &'a Field<u8>,
+    /// The solids.
+    pub solid: &'a SolidField,
+}
+
+/// Stands for the number of particles that fill all that solids leave of a cell.
+pub const FULL: u8 = u8::MAX;
+
+/// Sets `excess` to the volume [cells] by which a step of `dt` \[s\] is to open each liquid cell.
 ///
-/// The error is a mean over a cell and its neighbours, so that the random scatter of single cells
-/// does not keep water at rest awake, and besides what a single cell exceeds that scatter by. Cells
-/// at the free surface have no density to compare with; they count only if they are crowded.
-/// `scratch` holds intermediate values.
+/// The error of the density is that of the plain number of particles, a mean over a cell and its
+/// neighbours, so that the random scatter of single cells does not keep water at rest awake. (The
+/// fullness around the centre is no measure of volume: where particles lie closer to the centres than
+/// to a wall it takes thin water for full.) What the fullness of a single cell exceeds that scatter by
+/// is shifted between the cells around besides. Cells at the free surface have no density to compare
+/// with; they count only if they are crowded. `scratch` holds intermediate values.
 pub fn find_excess(
-    grid: &BlockGrid,
-    surface: &LiquidSurface,
-    solid: &SolidField,
+    filling: Filling<'_>,
     dt: f32,
     scratch: &mut Field<f32>,
     excess: &mut Field<f32>,
 ) {
-    find_inner_error(grid, surface, solid, scratch);
-    let scratch = &*scratch;
+    find_inner_error(filling, scratch);
+    let (Filling { grid, surface, .. }, scratch) = (filling, &*scratch);
     let rate = (dt / RELAXATION).min(MOST_A_STEP);
     excess.blocks.resize(grid.len(), Block([0.0; BLOCK_CELLS]));
     excess.blocks.par_iter_mut().enumerate().for_each(|(b, excess)| {
@@ -62,29 +79,45 @@ pub fn find_excess(
         }
         let mut errors = [[[NO_ERROR; 10]; 10]; 10];
         load_halo(grid, scratch, b, NO_ERROR, &mut errors);
-        let mean = MeanError::new(&mut errors);
+        let room = filling.room(b);
+        let mean = MeanError::new(&mut errors, &room);
         for (i, excess) in excess.0.iter_mut().enumerate() {
             if surface.phi.blocks[b].0[i] >= 0.0 {
                 continue;
             }
-            let own = surface.fullness.blocks[b].0[i] - 1.0;
+            let fullness = surface.fullness.blocks[b].0[i];
             let error = if scratch.blocks[b].0[i] == NO_ERROR {
-                (own - SURFACE_SCATTER).max(0.0)
+                (fullness - 1.0 - SURFACE_SCATTER).max(0.0)
             } else {
-                mean.of(i) + own - own.clamp(-SCATTER, SCATTER)
+                mean.of(i) + beyond_scatter(fullness)
             };
-            *excess = rate * error.clamp(-LARGEST_EXCESS, LARGEST_EXCESS);
+            let [x, y, z] = tile_cell(i);
+            *excess = rate * room[x][y][z] * error.clamp(-LARGEST_EXCESS, LARGEST_EXCESS);
         }
     });
 }
 
-/// The density error of the cells that are surrounded by liquid and solids, [`NO_ERROR`] elsewhere.
-fn find_inner_error(
-    grid: &BlockGrid,
-    surface: &LiquidSurface,
-    solid: &SolidField,
-    error: &mut Field<f32>,
-) {
+impl Filling<'_> {
+    /// What solids leave of the cells in and around block `b`.
+    fn room(&self, b: usize) -> HaloTile<f32> {
+        let mut room = [[[1.0f32; 10]; 10]; 10];
+        if touches_solid(self.grid, self.solid, b) {
+            load_halo(self.grid, &self.solid.open_volume, b, 1.0, &mut room);
+        }
+        room
+    }
+}
+
+/// What the density error of a cell exceeds scatter by; 0 where the fullness is not known.
+fn beyond_scatter(fullness: f32) -> f32 {
+    let error = if fullness < 0.0 { 0.0 } else { fullness - 1.0 };
+    error - error.clamp(-SCATTER, SCATTER)
+}
+
+/// By how much more the cells that are surrounded by liquid and solids hold than their room [cells],
+/// less what is beyond scatter; [`NO_ERROR`] elsewhere.
+fn find_inner_error(filling: Filling<'_>, error: &mut Field<f32>) {
+    let Filling { grid, surface, count, .. } = filling;
     error.blocks.resize(grid.len(), Block([NO_ERROR; BLOCK_CELLS]));
     error.blocks.par_iter_mut().enumerate().for_each(|(b, error)| {
         error.0.fill(NO_ERROR);
@@ -93,26 +126,23 @@ fn find_inner_error(
         }
         let mut phi = [[[1.0f32; 10]; 10]; 10];
         load_halo(grid, &surface.phi, b, 1.0, &mut phi);
+        let room = filling.room(b);
         let mut inner = [[[0u8; 10]; 10]; 10];
         let cells = inner.as_flattened_mut().as_flattened_mut().iter_mut();
-        if touches_solid(grid, solid, b) {
-            let mut room = [[[1.0f32; 10]; 10]; 10];
-            load_halo(grid, &solid.open_volume, b, 1.0, &mut room);
-            let around = phi.as_flattened().as_flattened().iter();
-            for ((inner, phi), room) in cells.zip(around).zip(room.as_flattened().as_flattened()) {
-                *inner = u8::from(*phi < 0.0 || *room < 0.5);
-            }
-        } else {
-            for (inner, phi) in cells.zip(phi.as_flattened().as_flattened()) {
-                *inner = u8::from(*phi < 0.0);
-            }
+        let around = phi.as_flattened().as_flattened().iter();
+        for ((inner, phi), room) in cells.zip(around).zip(room.as_flattened().as_flattened()) {
+            *inner = u8::from(*phi < 0.0 || *room < 0.5);
         }
         keep_surrounded(&mut inner);
         for (i, error) in error.0.iter_mut().enumerate() {
-            let fullness = surface.fullness.blocks[b].0[i];
-            let surrounded = inner[(i >> 6) + 1][((i >> 3) & 7) + 1][(i & 7) + 1] != 0;
-            if surrounded && fullness >= 0.0 && surface.phi.blocks[b].0[i] < 0.0 {
-                *error = fullness - 1.0;
+            let [x, y, z] = tile_cell(i);
+            if inner[x][y][z] != 0 && phi[x][y][z] < 0.0 {
+                let room = room[x][y][z];
+                let held = match count.blocks[b].0[i] {
+                    FULL => room,
+                    n => f32::from(n) / PER_CELL,
+                };
+                *error = held - room - room * beyond_scatter(surface.fullness.blocks[b].0[i]);
             }
         }
     });
@@ -145,21 +175,22 @@ fn keep_surrounded(flags: &mut HaloTile<u8>) {
 }
 
 /// Means over the cells of a block and the 26 around each, of those that have an error, with the
-/// binomial weights 1, 2, 1 along each axis. (Equal weights would turn errors of less than three
-/// cells' wavelength round and make them grow.)
+/// binomial weights 1, 2, 1 along each axis and that of their room. (Equal weights would turn errors
+/// of less than three cells' wavelength round and make them grow.)
 struct MeanError {
     sum: HaloTile<f32>,
     weight: HaloTile<f32>,
 }
 
 impl MeanError {
-    fn new(errors: &mut HaloTile<f32>) -> Self {
-        let mut weight = [[[0.0; 10]; 10]; 10];
+    fn new(errors: &mut HaloTile<f32>, room: &HaloTile<f32>) -> Self {
+        let mut weight = *room;
         let weights = weight.as_flattened_mut().as_flattened_mut();
         for (error, weight) in errors.as_flattened_mut().as_flattened_mut().iter_mut().zip(weights)
         {
-            *weight = f32::from(*error != NO_ERROR);
-            *error = if *error == NO_ERROR { 0.0 } else { *error };
+            if *error == NO_ERROR {
+                (*error, *weight) = (0.0, 0.0);
+            }
         }
         let mut mean = Self { sum: *errors, weight };
         smooth_tile(&mut mean.sum, 0.25, 0.5);
@@ -169,9 +200,16 @@ impl MeanError {
 
     /// The mean around cell `i`, which must have an error itself.
     fn of(&self, i: usize) -> f32 {
-        let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
-        self.sum[x][y][z] / self.weight[x][y][z]
+        let [x, y, z] = tile_cell(i);
+        let weight = self.weight[x][y][z];
+        if weight > LEAST_ROOM { self.sum[x][y][z] / weight } else { 0.0 }
     }
+}
+
+/// Tile coordinates of the block's cell `i`.
+#[inline(always)]
+fn tile_cell(i: usize) -> [usize; 3] {
+    [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
 }
 
 /// Sets `displacing` to the speed [m/s] of the displacement that belongs to `potential`: on the faces

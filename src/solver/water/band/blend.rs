@@ -9,6 +9,7 @@ use crate::numerics::mask::{ALL_CELLS, CellMask, NO_CELLS, Touch, cells, combine
 use crate::numerics::transfer::FaceField;
 use crate::particles::DeepWater;
 use crate::solver::water::surface::LiquidSurface;
+use crate::solver::water::volume::FULL;
 use rayon::prelude::*;
 
 /// How much of a trilinear weight at a cell's centre falls into the cells around, along one axis.
@@ -17,7 +18,7 @@ const OVERLAP: [f32; 3] = [0.125, 0.75, 0.125];
 impl NarrowBand {
     /// Marks deep cells as liquid, and with them the solid ones around: what little of these is open
     /// belongs to the deep.
-    pub fn mark(&self, grid: &BlockGrid, occupied: &mut Field<u8>, surface: &mut LiquidSurface) {
+    pub fn mark(&self, grid: &BlockGrid, count: &mut Field<u8>, surface: &mut LiquidSurface) {
         if !self.is_on() {
             return;
         }
@@ -25,9 +26,9 @@ impl NarrowBand {
         near.grow(grid, Touch::Corners);
         for (b, near) in near.blocks.iter().enumerate().filter(|(_, near)| **near != NO_CELLS) {
             let deep = &self.deep.blocks[b];
-            cells(deep).for_each(|i| occupied.blocks[b].0[i] = 1);
             let solid = combine(near, &self.closed.blocks[b], |near, closed| near & closed);
             for i in cells(&combine(deep, &solid, |deep, solid| deep | solid)) {
+                count.blocks[b].0[i] = FULL;
                 surface.fullness.blocks[b].0[i] = 1.0;
                 surface.phi.blocks[b].0[i] = -1.0;
             }
