@@ -264,7 +264,7 @@ impl WaterSolver {
         let sorted = &self.sorted;
         self.count.blocks.resize(sorted.grid.len(), Block([0; BLOCK_CELLS]));
         self.count.blocks.par_iter_mut().enumerate().for_each(|(b, block)| match sorted.cells(b) {
-            Some(cells) => cells.count(volume::FULL - 1, &mut block.0),
+            Some(cells) => cells.count(volume::UNCOUNTED - 1, &mut block.0),
             None => block.0.fill(0),
         });
         self.surface.find(&sorted.grid, &self.solid);

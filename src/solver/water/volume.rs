@@ -45,14 +45,14 @@ pub struct Filling<'a> {
     pub grid: &'a BlockGrid,
     /// The free surface.
     pub surface: &'a LiquidSurface,
-    /// Particles in each cell; [`FULL`] where there are none because the deep fills all its room.
+    /// Particles in each cell; [`UNCOUNTED`] in and near the deep, where the fullness tells more.
     pub count: &'a Field<u8>,
     /// The solids.
     pub solid: &'a SolidField,
 }
 
-/// Stands for the number of particles that fill all that solids leave of a cell.
-pub const FULL: u8 = u8::MAX;
+/// Stands for the number of particles of a cell where the fullness is to count.
+pub const UNCOUNTED: u8 = u8::MAX;
 
 /// Sets `excess` to the volume [cells] by which a step of `dt` \[s\] is to open each liquid cell.
 ///
@@ -138,11 +138,12 @@ fn find_inner_error(filling: Filling<'_>, error: &mut Field<f32>) {
             let [x, y, z] = tile_cell(i);
             if inner[x][y][z] != 0 && phi[x][y][z] < 0.0 {
                 let room = room[x][y][z];
+                let fullness = surface.fullness.blocks[b].0[i];
                 let held = match count.blocks[b].0[i] {
-                    FULL => room,
+                    UNCOUNTED => room * if fullness < 0.0 { 1.0 } else { fullness },
                     n => f32::from(n) / PER_CELL,
                 };
-                *error = held - room - room * beyond_scatter(surface.fullness.blocks[b].0[i]);
+                *error = held - room - room * beyond_scatter(fullness);
             }
         }
     });
