@@ -30,10 +30,10 @@ impl CellStarts {
 }
 
 impl CellStarts {
-    /// Sets `counts` to the number of particles in each cell, or to `most` where there are more.
-    pub fn count(&self, most: u8, counts: &mut [u8; BLOCK_CELLS]) {
-        for (count, ends) in counts.iter_mut().zip(self.0.windows(2)) {
-            *count = (ends[1] - ends[0]).min(u32::from(most)) as u8;
+    /// Sets `marks` to 1 for the cells that hold a particle, to 0 for the others.
+    pub fn mark_occupied(&self, marks: &mut [u8; BLOCK_CELLS]) {
+        for (mark, ends) in marks.iter_mut().zip(self.0.windows(2)) {
+            *mark = u8::from(ends[0] < ends[1]);
         }
     }
 }

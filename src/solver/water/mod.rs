@@ -4,6 +4,7 @@
 mod band;
 mod boundary;
 mod contact;
+mod contents;
 mod continuation;
 mod coupling;
 mod crowding;

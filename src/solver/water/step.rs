@@ -2,6 +2,7 @@
 
 use super::band::{NarrowBand, Resampled, Resampling};
 use super::boundary::Pressing;
+use super::contents::Contents;
 use super::continuation::{Continuation, Flow};
 use super::coupling::{Coupling, Projector};
 use super::crowding::{self, Crowding};
@@ -71,7 +72,8 @@ pub struct WaterSolver {
     displacing: FaceField,
     weight: FaceField,
     solid: SolidField,
-    count: Field<u8>,
+    occupied: Field<u8>,
+    contents: Contents,
     surface: LiquidSurface,
     valid: [Field<u8>; 3],
     matrix: PoissonMatrix,
@@ -259,16 +261,19 @@ impl WaterSolver {
         solids.rasterize(&self.sorted.grid, &mut self.solid);
     }
 
-    /// Finds the free surface, and how many particles each cell holds [ZB05 §4.2.2].
+    /// Finds the free surface, and the cells that hold a particle [ZB05 §4.2.2].
     fn find_surface(&mut self) {
         let sorted = &self.sorted;
-        self.count.blocks.resize(sorted.grid.len(), Block([0; BLOCK_CELLS]));
-        self.count.blocks.par_iter_mut().enumerate().for_each(|(b, block)| match sorted.cells(b) {
-            Some(cells) => cells.count(volume::UNCOUNTED - 1, &mut block.0),
-            None => block.0.fill(0),
+        self.occupied.blocks.resize(sorted.grid.len(), Block([0; BLOCK_CELLS]));
+        self.occupied.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
+            match sorted.cells(b) {
+                Some(cells) => cells.mark_occupied(&mut block.0),
+                None => block.0.fill(0),
+            }
         });
+        self.contents.measure(&sorted.grid, &self.surface.fullness, &self.solid);
         self.surface.find(&sorted.grid, &self.solid);
-        self.band.mark(&sorted.grid, &mut self.count, &mut self.surface);
+        self.band.mark(&sorted.grid, &mut self.occupied, &mut self.contents, &mut self.surface);
     }
 
     fn transfer_to_grid(&mut self, particles: &Particles, deep: &DeepWater, cell_size: f32) {
@@ -306,7 +311,7 @@ impl WaterSolver {
     fn add_forces(&mut self, forces: &Active, settings: StepSettings) {
         forces.apply(
             &self.sorted.grid,
-            &self.count,
+            &self.occupied,
             &self.solid.open,
             settings.cell_size,
             settings.dt,
@@ -331,7 +336,7 @@ impl WaterSolver {
         let mut report =
             let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
-        projection::apply_pressure(region, &self.count, pressure, velocity, valid);
+        projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         if friction::is_needed(&self.solid) {
             let room = &self.solid.open_volume;
             let change = &mut self.weight.axes;
@@ -342,7 +347,7 @@ impl WaterSolver {
             self.potential.reset(region.grid, 0.0);
             let again = self.solver.solve_again(rhs, &mut self.potential, &PRESSURE_CRITERIA);
             report.iterations += again.iterations;
-            projection::apply_pressure(region, &self.count, &self.potential, velocity, valid);
+            projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
         }
         report
     }
@@ -365,7 +370,7 @@ impl WaterSolver {
             solid: &self.solid,
             separation: &self.separation,
             sources: &self.sources,
-            occupied: &self.count,
+            occupied: &self.occupied,
             cell_size: settings.cell_size,
             solver: &mut self.solver,
             matrix: &mut self.matrix,
@@ -398,14 +403,14 @@ impl WaterSolver {
             }
         });
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
-        projection::apply_pressure(region, &self.count, &self.potential, velocity, valid);
+        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
         projection::assemble(region, velocity, &self.solid, matrix, rhs);
         self.sources.add_to(rhs, region.grid, region.phi);
         self.separation.take_out(matrix);
         let first = self.solver.solve_again(rhs, pressure, &PRESSURE_CRITERIA);
         let (separation, solid) = (&mut self.separation, &self.solid);
         let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
-        projection::apply_pressure(region, &self.count, pressure, velocity, valid);
+        projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
     }
 
     /// Highest velocity component on any face, infinite if any is not finite [m/s].
@@ -442,7 +447,7 @@ impl WaterSolver {
         };
         self.continuation.extend(flow, EXTENSION_LAYERS, settings.leaving_speed());
         let pressing =
-            Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.count };
+            Pressing { phi: &self.surface.phi, pressure: &self.pressure, occupied: &self.occupied };
         let velocity = &mut self.velocity;
         boundary::keep_out_of_solids(grid, &self.solid, pressing, brought, cling, velocity);
     }
@@ -451,8 +456,8 @@ impl WaterSolver {
     fn keep_volume(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
         let StepSettings { cell_size, dt, .. } = settings;
-        let (surface, count, solid) = (&self.surface, &self.count, &self.solid);
-        let filling = Filling { grid, surface, count, solid };
+        let (surface, contents, solid) = (&self.surface, &self.contents, &self.solid);
+        let filling = Filling { grid, surface, contents, solid };
         volume::find_excess(filling, dt, &mut self.potential, &mut self.rhs);
         self.potential.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };

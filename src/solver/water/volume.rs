@@ -9,8 +9,9 @@
 //! conserving liquids*, IEEE TVCG 27(4), 2021, doi:10.1109/TVCG.2019.2947437, and in the spirit of
 //! the density correction of [NGL10 §2.2.1].
 
+use super::contents::{Contents, tile_cell};
 use super::projection::{Region, Rises};
-use super::surface::{LiquidSurface, PER_CELL, touches_solid};
+use super::surface::{LiquidSurface, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
@@ -33,7 +34,7 @@ const SCATTER: f32 = 0.2;
 const SURFACE_SCATTER: f32 = 0.5;
 /// A displacement moves at most this many cells a step.
 const LONGEST: f32 = 0.1;
-/// Cells that solids leave less of on average are left as they are [cells].
+/// Cells with less room than this around them are left as they are [cells].
 const LEAST_ROOM: f32 = 1e-3;
 /// Stands for the density error of a cell that is not surrounded by liquid.
 const NO_ERROR: f32 = f32::INFINITY;
@@ -45,23 +46,20 @@ pub struct Filling<'a> {
     pub grid: &'a BlockGrid,
     /// The free surface.
     pub surface: &'a LiquidSurface,
-    /// Particles in each cell; [`UNCOUNTED`] in and near the deep, where the fullness tells more.
-    pub count: &'a Field<u8>,
+    /// What cells hold.
+    pub contents: &'a Contents,
     /// The solids.
     pub solid: &'a SolidField,
 }
 
-/// Stands for the number of particles of a cell where the fullness is to count.
-pub const UNCOUNTED: u8 = u8::MAX;
-
 /// Sets `excess` to the volume [cells] by which a step of `dt` \[s\] is to open each liquid cell.
 ///
-/// The error of the density is that of the plain number of particles, a mean over a cell and its
-/// neighbours, so that the random scatter of single cells does not keep water at rest awake. (The
-/// fullness around the centre is no measure of volume: where particles lie closer to the centres than
-/// to a wall it takes thin water for full.) What the fullness of a single cell exceeds that scatter by
-/// is shifted between the cells around besides. Cells at the free surface have no density to compare
-/// with; they count only if they are crowded. `scratch` holds intermediate values.
+/// The error of the density is that of the contents, a mean over a cell and its neighbours, so that
+/// the random scatter of single cells does not keep water at rest awake. What the fullness of a
+/// single cell exceeds that scatter by is shifted between the cells around besides; were it counted
+/// on top of the mean, it would thin the water out, as clumps exceed it by more than gaps. Cells at
+/// the free surface have no density to compare with; they count only if they are crowded. `scratch`
+/// holds intermediate values.
 pub fn find_excess(
     filling: Filling<'_>,
     dt: f32,
@@ -69,7 +67,7 @@ pub fn find_excess(
     excess: &mut Field<f32>,
 ) {
     find_inner_error(filling, scratch);
-    let (Filling { grid, surface, .. }, scratch) = (filling, &*scratch);
+    let (Filling { grid, surface, contents, .. }, scratch) = (filling, &*scratch);
     let rate = (dt / RELAXATION).min(MOST_A_STEP);
     excess.blocks.resize(grid.len(), Block([0.0; BLOCK_CELLS]));
     excess.blocks.par_iter_mut().enumerate().for_each(|(b, excess)| {
@@ -79,8 +77,9 @@ pub fn find_excess(
         }
         let mut errors = [[[NO_ERROR; 10]; 10]; 10];
         load_halo(grid, scratch, b, NO_ERROR, &mut errors);
-        let room = filling.room(b);
-        let mean = MeanError::new(&mut errors, &room);
+        let mut room = [[[1.0; 10]; 10]; 10];
+        load_halo(grid, &contents.room, b, 1.0, &mut room);
+        let mean = MeanError::new(&mut errors, room);
         for (i, excess) in excess.0.iter_mut().enumerate() {
             if surface.phi.blocks[b].0[i] >= 0.0 {
                 continue;
@@ -91,21 +90,10 @@ pub fn find_excess(
             } else {
                 mean.of(i) + beyond_scatter(fullness)
             };
-            let [x, y, z] = tile_cell(i);
-            *excess = rate * room[x][y][z] * error.clamp(-LARGEST_EXCESS, LARGEST_EXCESS);
+            let opening = error.clamp(-LARGEST_EXCESS, LARGEST_EXCESS);
+            *excess = rate * contents.room.blocks[b].0[i] * opening;
         }
     });
-}
-
-impl Filling<'_> {
-    /// What solids leave of the cells in and around block `b`.
-    fn room(&self, b: usize) -> HaloTile<f32> {
-        let mut room = [[[1.0f32; 10]; 10]; 10];
-        if touches_solid(self.grid, self.solid, b) {
-            load_halo(self.grid, &self.solid.open_volume, b, 1.0, &mut room);
-        }
-        room
-    }
 }
 
 /// What the density error of a cell exceeds scatter by; 0 where the fullness is not known.
@@ -114,10 +102,10 @@ fn beyond_scatter(fullness: f32) -> f32 {
     error - error.clamp(-SCATTER, SCATTER)
 }
 
-/// By how much more the cells that are surrounded by liquid and solids hold than their room [cells],
-/// less what is beyond scatter; [`NO_ERROR`] elsewhere.
+/// By how much more the cells that are surrounded by liquid and solids hold than they have room for
+/// [cells], less what is beyond scatter; [`NO_ERROR`] elsewhere.
 fn find_inner_error(filling: Filling<'_>, error: &mut Field<f32>) {
-    let Filling { grid, surface, count, .. } = filling;
+    let Filling { grid, surface, contents, solid } = filling;
     error.blocks.resize(grid.len(), Block([NO_ERROR; BLOCK_CELLS]));
     error.blocks.par_iter_mut().enumerate().for_each(|(b, error)| {
         error.0.fill(NO_ERROR);
@@ -126,24 +114,27 @@ fn find_inner_error(filling: Filling<'_>, error: &mut Field<f32>) {
         }
         let mut phi = [[[1.0f32; 10]; 10]; 10];
         load_halo(grid, &surface.phi, b, 1.0, &mut phi);
-        let room = filling.room(b);
         let mut inner = [[[0u8; 10]; 10]; 10];
         let cells = inner.as_flattened_mut().as_flattened_mut().iter_mut();
-        let around = phi.as_flattened().as_flattened().iter();
-        for ((inner, phi), room) in cells.zip(around).zip(room.as_flattened().as_flattened()) {
-            *inner = u8::from(*phi < 0.0 || *room < 0.5);
+        if touches_solid(grid, solid, b) {
+            let mut room = [[[1.0f32; 10]; 10]; 10];
+            load_halo(grid, &solid.open_volume, b, 1.0, &mut room);
+            let around = phi.as_flattened().as_flattened().iter();
+            for ((inner, phi), room) in cells.zip(around).zip(room.as_flattened().as_flattened()) {
+                *inner = u8::from(*phi < 0.0 || *room < 0.5);
+            }
+        } else {
+            for (inner, phi) in cells.zip(phi.as_flattened().as_flattened()) {
+                *inner = u8::from(*phi < 0.0);
+            }
         }
         keep_surrounded(&mut inner);
+        let (held, room) = (&contents.held.blocks[b].0, &contents.room.blocks[b].0);
+        let fullness = &surface.fullness.blocks[b].0;
         for (i, error) in error.0.iter_mut().enumerate() {
             let [x, y, z] = tile_cell(i);
             if inner[x][y][z] != 0 && phi[x][y][z] < 0.0 {
-                let room = room[x][y][z];
-                let fullness = surface.fullness.blocks[b].0[i];
-                let held = match count.blocks[b].0[i] {
-                    UNCOUNTED => room * if fullness < 0.0 { 1.0 } else { fullness },
-                    n => f32::from(n) / PER_CELL,
-                };
-                *error = held - room - room * beyond_scatter(fullness);
+                *error = held[i] - room[i] * (1.0 + beyond_scatter(fullness[i]));
             }
         }
     });
@@ -184,14 +175,15 @@ struct MeanError {
 }
 
 impl MeanError {
-    fn new(errors: &mut HaloTile<f32>, room: &HaloTile<f32>) -> Self {
-        let mut weight = *room;
+    /// `room` is that of all cells of the tile.
+    fn new(errors: &mut HaloTile<f32>, room: HaloTile<f32>) -> Self {
+        let mut weight = room;
         let weights = weight.as_flattened_mut().as_flattened_mut();
         for (error, weight) in errors.as_flattened_mut().as_flattened_mut().iter_mut().zip(weights)
         {
-            if *error == NO_ERROR {
-                (*error, *weight) = (0.0, 0.0);
-            }
+            let is_known = *error != NO_ERROR;
+            *weight = if is_known { *weight } else { 0.0 };
+            *error = if is_known { *error } else { 0.0 };
         }
         let mut mean = Self { sum: *errors, weight };
         smooth_tile(&mut mean.sum, 0.25, 0.5);
@@ -205,12 +197,6 @@ impl MeanError {
         let weight = self.weight[x][y][z];
         if weight > LEAST_ROOM { self.sum[x][y][z] / weight } else { 0.0 }
     }
-}
-
-/// Tile coordinates of the block's cell `i`.
-#[inline(always)]
-fn tile_cell(i: usize) -> [usize; 3] {
-    [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
 }
 
 /// Sets `displacing` to the speed [m/s] of the displacement that belongs to `potential`: on the faces

@@ -1,15 +1,15 @@
 //! The deep on the step's grid: its cells among the liquid ones, its velocity among that of the
 //! particles, its volume among their number.
 
-use super::{NarrowBand, PER_CELL, REACH};
+use super::{NarrowBand, PER_CELL};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
 use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::mask::{ALL_CELLS, CellMask, NO_CELLS, Touch, cells, combine};
 use crate::numerics::transfer::FaceField;
 use crate::particles::DeepWater;
+use crate::solver::water::contents::Contents;
 use crate::solver::water::surface::LiquidSurface;
-use crate::solver::water::volume::UNCOUNTED;
 use rayon::prelude::*;
 
 /// How much of a trilinear weight at a cell's centre falls into the cells around, along one axis.
@@ -17,9 +17,14 @@ const OVERLAP: [f32; 3] = [0.125, 0.75, 0.125];
 
 impl NarrowBand {
     /// Marks deep cells as liquid, and with them the solid ones around: what little of these is open
-    /// belongs to the deep. Near the deep particles come and go, and the fullness, of both, tells
-    /// more than their count.
-    pub fn mark(&self, grid: &BlockGrid, count: &mut Field<u8>, surface: &mut LiquidSurface) {
+    /// belongs to the deep.
+    pub fn mark(
+        &self,
+        grid: &BlockGrid,
+        occupied: &mut Field<u8>,
+        contents: &mut Contents,
+        surface: &mut LiquidSurface,
+    ) {
         if !self.is_on() {
             return;
         }
@@ -27,19 +32,14 @@ impl NarrowBand {
         near.grow(grid, Touch::Corners);
         for (b, near) in near.blocks.iter().enumerate().filter(|(_, near)| **near != NO_CELLS) {
             let deep = &self.deep.blocks[b];
+            cells(deep).for_each(|i| occupied.blocks[b].0[i] = 1);
             let solid = combine(near, &self.closed.blocks[b], |near, closed| near & closed);
             for i in cells(&combine(deep, &solid, |deep, solid| deep | solid)) {
-                count.blocks[b].0[i] = UNCOUNTED;
                 surface.fullness.blocks[b].0[i] = 1.0;
                 surface.phi.blocks[b].0[i] = -1.0;
+                contents.held.blocks[b].0[i] = contents.room.blocks[b].0[i];
             }
         }
-        (1..REACH).for_each(|_| near.grow(grid, Touch::Corners));
-        count.blocks.par_iter_mut().zip(&near.blocks).for_each(|(count, near)| {
-            for i in cells(near) {
-                count.0[i] = if count.0[i] == 0 { 0 } else { UNCOUNTED };
-            }
-        });
     }
 
     /// Adds the particles that deep cells stand for to the count around each cell.

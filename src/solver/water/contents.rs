@@ -1,0 +1,101 @@
+//! How much liquid each cell holds, and how much it has room for.
+//!
+//! The fullness around a cell's centre is a sample of the density, not a share of the volume: beside a
+//! wall it looks at the particles near the centre more than at those near the wall, and takes water
+//! that is thin along a wall for full. Here every particle counts once. It shares itself out among
+//! the cells around by trilinear weights, and what falls to cells closed by solids goes back to the
+//! open cells around these, in proportion to their room, as the room of closed cells does. Counting
+//! particles cell by cell would do the same with jumps, which keep water at rest awake.
+
+use super::surface::{PER_CELL, touches_solid};
+use crate::geometry::SolidField;
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+use crate::numerics::halo::{HaloTile, load_halo, smooth_tile};
+use rayon::prelude::*;
+
+/// Cells with less room than this hand what they hold on to others.
+const LEAST_ROOM: f32 = 0.5;
+/// Where all cells around have less room than this together, nothing is handed on.
+const LEAST_ROOM_AROUND: f32 = 1e-3;
+
+/// What cells hold and could hold [cells]; keeps its work space between steps.
+#[derive(Default)]
+pub struct Contents {
+    /// What each cell holds.
+    pub held: Field<f32>,
+    /// What each cell holds when full.
+    pub room: Field<f32>,
+    handed_on: [Field<f32>; 2],
+}
+
+impl Contents {
+    /// Measures the contents from the sums of the particles' trilinear weights at cell centres.
+    pub fn measure(&mut self, grid: &BlockGrid, count: &Field<f32>, solid: &SolidField) {
+        let empty = Block([0.0; BLOCK_CELLS]);
+        self.hand_on(grid, count, solid);
+        self.held.blocks.resize(grid.len(), empty);
+        self.room.blocks.resize(grid.len(), empty);
+        let (handed_on, blocks) = (&self.handed_on, self.held.blocks.par_iter_mut());
+        blocks.zip(&mut self.room.blocks).enumerate().for_each(|(b, (held, room))| {
+            for (held, count) in held.0.iter_mut().zip(&count.blocks[b].0) {
+                *held = count / PER_CELL;
+            }
+            room.0.fill(1.0);
+            if !touches_solid(grid, solid, b) {
+                return;
+            }
+            let [more, wider] = handed_on.each_ref().map(|field| sum_around(grid, field, b));
+            for (i, open) in solid.open_volume.blocks[b].0.iter().enumerate() {
+                let [x, y, z] = tile_cell(i);
+                let share = if *open < LEAST_ROOM { 0.0 } else { *open };
+                held.0[i] = if share > 0.0 { held.0[i] + share * more[x][y][z] } else { 0.0 };
+                room.0[i] = share + share * wider[x][y][z];
+            }
+        });
+    }
+
+    /// Finds what closed cells hand on of contents and room, per room of the cells around.
+    fn hand_on(&mut self, grid: &BlockGrid, count: &Field<f32>, solid: &SolidField) {
+        self.handed_on.iter_mut().for_each(|field| field.reset(grid, 0.0));
+        let [held, room] = &mut self.handed_on;
+        held.blocks.par_iter_mut().zip(&mut room.blocks).enumerate().for_each(
+            |(b, (held, room))| {
+                if !touches_solid(grid, solid, b) {
+                    return;
+                }
+                let open = &solid.open_volume.blocks[b].0;
+                if open.iter().all(|open| *open >= LEAST_ROOM) {
+                    return;
+                }
+                let mut around = [[[1.0f32; 10]; 10]; 10];
+                load_halo(grid, &solid.open_volume, b, 1.0, &mut around);
+                for open in around.as_flattened_mut().as_flattened_mut() {
+                    *open = if *open < LEAST_ROOM { 0.0 } else { *open };
+                }
+                smooth_tile(&mut around, 1.0, 1.0);
+                for (i, open) in open.iter().enumerate().filter(|(_, open)| **open < LEAST_ROOM) {
+                    let [x, y, z] = tile_cell(i);
+                    if around[x][y][z] > LEAST_ROOM_AROUND {
+                        held.0[i] = count.blocks[b].0[i] / (PER_CELL * around[x][y][z]);
+                        room.0[i] = open / around[x][y][z];
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Sums over each cell of block `b` and the 26 around it.
+fn sum_around(grid: &BlockGrid, field: &Field<f32>, b: usize) -> HaloTile<f32> {
+    let mut tile = [[[0.0; 10]; 10]; 10];
+    load_halo(grid, field, b, 0.0, &mut tile);
+    smooth_tile(&mut tile, 1.0, 1.0);
+    tile
+}
+
+/// Tile coordinates of the block's cell `i`.
+#[inline(always)]
+pub fn tile_cell(i: usize) -> [usize; 3] {
+    [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
+}
