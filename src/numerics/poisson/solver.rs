@@ -47,6 +47,19 @@ pub struct SolveReport {
     pub enclosed_components: usize,
 }
 
+impl SolveReport {
+    /// That of this solve and `next`, of the same unknowns, which goes on where this one ended.
+    pub fn then(self, next: Self) -> Self {
+        Self { iterations: self.iterations + next.iterations, ..next }
+    }
+
+    /// That of this solve and a `further` one, of another right-hand side: the worse of both.
+    pub fn and(self, further: Self) -> Self {
+        let worse = if self.converged { further } else { self };
+        Self { iterations: self.iterations + further.iterations, ..worse }
+    }
+}
+
 /// Solves pressure systems; keeps its hierarchy and work space between solves, so that it
 /// allocates nothing once warm.
 #[derive(Default)]

@@ -19,13 +19,14 @@ const LEAST_ROOM: f32 = 0.5;
 /// Where all cells around have less room than this together, nothing is handed on.
 const LEAST_ROOM_AROUND: f32 = 1e-3;
 
-/// What cells hold and could hold [cells]; keeps its work space between steps.
+/// What cells hold and could hold; keeps its work space between steps.
 #[derive(Default)]
 pub struct Contents {
-    /// What each cell holds.
-    pub held: Field<f32>,
-    /// What each cell holds when full.
+    /// What each cell holds when full [cells].
     pub room: Field<f32>,
+    /// What each cell holds [cells], in blocks that are beside solids.
+    held: Field<f32>,
+    beside_solids: Vec<bool>,
     handed_on: [Field<f32>; 2],
 }
 
@@ -33,56 +34,70 @@ impl Contents {
     /// Measures the contents from the sums of the particles' trilinear weights at cell centres.
     pub fn measure(&mut self, grid: &BlockGrid, count: &Field<f32>, solid: &SolidField) {
         let empty = Block([0.0; BLOCK_CELLS]);
-        self.hand_on(grid, count, solid);
+        let handing_on = self.hand_on(grid, count, solid);
         self.held.blocks.resize(grid.len(), empty);
         self.room.blocks.resize(grid.len(), empty);
-        let (handed_on, blocks) = (&self.handed_on, self.held.blocks.par_iter_mut());
-        blocks.zip(&mut self.room.blocks).enumerate().for_each(|(b, (held, room))| {
-            for (held, count) in held.0.iter_mut().zip(&count.blocks[b].0) {
-                *held = count / PER_CELL;
-            }
+        self.beside_solids.resize(grid.len(), false);
+        let handed_on = &self.handed_on;
+        let blocks = self.held.blocks.par_iter_mut().zip(&mut self.room.blocks);
+        blocks.zip(&mut self.beside_solids).enumerate().for_each(|(b, ((held, room), beside))| {
+            let near = |n: &u32| handing_on.get(*n as usize).copied().unwrap_or(false);
+            *beside = grid.neighbours(b).iter().any(near);
             room.0.fill(1.0);
-            if !touches_solid(grid, solid, b) {
+            if !*beside {
                 return;
             }
             let [more, wider] = handed_on.each_ref().map(|field| sum_around(grid, field, b));
             for (i, open) in solid.open_volume.blocks[b].0.iter().enumerate() {
                 let [x, y, z] = tile_cell(i);
-                let share = if *open < LEAST_ROOM { 0.0 } else { *open };
-                held.0[i] = if share > 0.0 { held.0[i] + share * more[x][y][z] } else { 0.0 };
-                room.0[i] = share + share * wider[x][y][z];
+                let is_open = *open >= LEAST_ROOM;
+                let full = count.blocks[b].0[i] / PER_CELL + open * more[x][y][z];
+                held.0[i] = if is_open { full } else { 0.0 };
+                room.0[i] = if is_open { open + open * wider[x][y][z] } else { 0.0 };
             }
         });
     }
 
-    /// Finds what closed cells hand on of contents and room, per room of the cells around.
-    fn hand_on(&mut self, grid: &BlockGrid, count: &Field<f32>, solid: &SolidField) {
+    /// What the cells of block `b` hold [cells], given how full their surroundings are.
+    pub fn held<'a>(&'a self, fullness: &'a Field<f32>, b: usize) -> &'a [f32; BLOCK_CELLS] {
+        if self.beside_solids[b] { &self.held.blocks[b].0 } else { &fullness.blocks[b].0 }
+    }
+
+    /// Takes a cell for exactly full.
+    pub fn fill(&mut self, b: usize, cell: usize) {
+        self.held.blocks[b].0[cell] = self.room.blocks[b].0[cell];
+    }
+
+    /// Finds what closed cells hand on of contents and room, per room of the cells around, and which
+    /// blocks have such cells.
+    fn hand_on(&mut self, grid: &BlockGrid, count: &Field<f32>, solid: &SolidField) -> Vec<bool> {
         self.handed_on.iter_mut().for_each(|field| field.reset(grid, 0.0));
         let [held, room] = &mut self.handed_on;
-        held.blocks.par_iter_mut().zip(&mut room.blocks).enumerate().for_each(
-            |(b, (held, room))| {
-                if !touches_solid(grid, solid, b) {
-                    return;
+        let blocks = held.blocks.par_iter_mut().zip(&mut room.blocks).enumerate();
+        let in_block = |(b, (held, room)): (usize, (&mut Block<f32>, &mut Block<f32>))| {
+            if !touches_solid(grid, solid, b) {
+                return false;
+            }
+            let open = &solid.open_volume.blocks[b].0;
+            if open.iter().all(|open| *open >= LEAST_ROOM) {
+                return false;
+            }
+            let mut around = [[[1.0f32; 10]; 10]; 10];
+            load_halo(grid, &solid.open_volume, b, 1.0, &mut around);
+            for open in around.as_flattened_mut().as_flattened_mut() {
+                *open = if *open < LEAST_ROOM { 0.0 } else { *open };
+            }
+            smooth_tile(&mut around, 1.0, 1.0);
+            for (i, open) in open.iter().enumerate().filter(|(_, open)| **open < LEAST_ROOM) {
+                let [x, y, z] = tile_cell(i);
+                if around[x][y][z] > LEAST_ROOM_AROUND {
+                    held.0[i] = count.blocks[b].0[i] / (PER_CELL * around[x][y][z]);
+                    room.0[i] = open / around[x][y][z];
                 }
-                let open = &solid.open_volume.blocks[b].0;
-                if open.iter().all(|open| *open >= LEAST_ROOM) {
-                    return;
-                }
-                let mut around = [[[1.0f32; 10]; 10]; 10];
-                load_halo(grid, &solid.open_volume, b, 1.0, &mut around);
-                for open in around.as_flattened_mut().as_flattened_mut() {
-                    *open = if *open < LEAST_ROOM { 0.0 } else { *open };
-                }
-                smooth_tile(&mut around, 1.0, 1.0);
-                for (i, open) in open.iter().enumerate().filter(|(_, open)| **open < LEAST_ROOM) {
-                    let [x, y, z] = tile_cell(i);
-                    if around[x][y][z] > LEAST_ROOM_AROUND {
-                        held.0[i] = count.blocks[b].0[i] / (PER_CELL * around[x][y][z]);
-                        room.0[i] = open / around[x][y][z];
-                    }
-                }
-            },
-        );
+            }
+            true
+        };
+        blocks.map(in_block).collect()
     }
 }
 

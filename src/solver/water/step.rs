@@ -184,9 +184,9 @@ impl WaterSolver {
         self.add_gravity(settings.gravity * settings.dt);
         self.add_forces(forces, settings);
         clock.lap(&mut seconds.to_grid);
-        let pressure = self.project(settings);
+        let mut pressure = self.project(settings);
         clock.lap(&mut seconds.pressure);
-        let viscosity = self.diffuse(settings);
+        let viscosity = self.diffuse(settings, &mut pressure);
         clock.lap(&mut seconds.viscosity);
         let max_speed = self.max_face_speed();
         if max_speed.is_infinite()
@@ -346,7 +346,7 @@ impl WaterSolver {
             self.sources.add_to(rhs, region.grid, region.phi);
             self.potential.reset(region.grid, 0.0);
             let again = self.solver.solve_again(rhs, &mut self.potential, &PRESSURE_CRITERIA);
-            report.iterations += again.iterations;
+            report = report.and(again);
             projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
         }
         report
@@ -355,7 +355,8 @@ impl WaterSolver {
     /// The viscous step, and the pressure that makes its outcome free of divergence. It starts from
     /// velocities that are free of divergence too: otherwise friction at walls would act on the
     /// fall that pressure is about to stop, and liquid at rest in a glass would turn over.
-    fn diffuse(&mut self, settings: StepSettings) -> SolveReport {
+    /// `pressure` is the report of the projection so far.
+    fn diffuse(&mut self, settings: StepSettings, pressure: &mut SolveReport) -> SolveReport {
         let strength = settings.viscous_strength();
         if strength < viscosity::NEGLIGIBLE {
             return SolveReport { converged: true, ..SolveReport::default() };
@@ -379,14 +380,14 @@ impl WaterSolver {
         };
         let (viscous, velocity, valid) = (&mut self.viscous, &mut self.velocity, &mut self.valid);
         let report = self.coupling.diffuse(viscous, projector, strength, velocity, valid);
-        self.project_again();
+        *pressure = pressure.and(self.project_again());
         report
     }
 
     /// Takes out the divergence that viscosity has brought in, by a new pressure of the whole step:
     /// that of [`Self::project`] is taken back first, so that liquid may come off walls where both
     /// together would be suction.
-    fn project_again(&mut self) {
+    fn project_again(&mut self) -> SolveReport {
         let region = Region {
             grid: &self.sorted.grid,
             phi: &self.surface.phi,
@@ -409,8 +410,10 @@ impl WaterSolver {
         self.separation.take_out(matrix);
         let first = self.solver.solve_again(rhs, pressure, &PRESSURE_CRITERIA);
         let (separation, solid) = (&mut self.separation, &self.solid);
-        let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
+        let solver = &mut self.solver;
+        let report = let_go(region, solid, separation, solver, matrix, rhs, pressure, first);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
+        report
     }
 
     /// Highest velocity component on any face, infinite if any is not finite [m/s].
@@ -505,7 +508,7 @@ fn let_go(
             break;
         }
         let again = solver.solve(grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
-        report = SolveReport { iterations: report.iterations + again.iterations, ..again };
+        report = report.then(again);
     }
     report
 }

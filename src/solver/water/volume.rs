@@ -22,8 +22,6 @@ use wide::f32x8;
 
 /// Time in which an uneven density relaxes [s].
 const RELAXATION: f32 = 0.02;
-/// Largest share of the excess that one step removes.
-const MOST_A_STEP: f32 = 1.0;
 /// Density errors are taken for at most this, so that a bad start opens gently.
 const LARGEST_EXCESS: f32 = 0.5;
 /// What the density of a single cell may be off by without being a clump or a gap: a few times the
@@ -68,7 +66,7 @@ pub fn find_excess(
 ) {
     find_inner_error(filling, scratch);
     let (Filling { grid, surface, contents, .. }, scratch) = (filling, &*scratch);
-    let rate = (dt / RELAXATION).min(MOST_A_STEP);
+    let rate = (dt / RELAXATION).min(1.0);
     excess.blocks.resize(grid.len(), Block([0.0; BLOCK_CELLS]));
     excess.blocks.par_iter_mut().enumerate().for_each(|(b, excess)| {
         excess.0.fill(0.0);
@@ -129,7 +127,7 @@ fn find_inner_error(filling: Filling<'_>, error: &mut Field<f32>) {
             }
         }
         keep_surrounded(&mut inner);
-        let (held, room) = (&contents.held.blocks[b].0, &contents.room.blocks[b].0);
+        let (held, room) = (contents.held(&surface.fullness, b), &contents.room.blocks[b].0);
         let fullness = &surface.fullness.blocks[b].0;
         for (i, error) in error.0.iter_mut().enumerate() {
             let [x, y, z] = tile_cell(i);

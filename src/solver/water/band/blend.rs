@@ -37,7 +37,7 @@ impl NarrowBand {
             for i in cells(&combine(deep, &solid, |deep, solid| deep | solid)) {
                 surface.fullness.blocks[b].0[i] = 1.0;
                 surface.phi.blocks[b].0[i] = -1.0;
-                contents.held.blocks[b].0[i] = contents.room.blocks[b].0[i];
+                contents.fill(b, i);
             }
         }
     }
