@@ -19,7 +19,7 @@ const LEAST_ROOM: f32 = 0.5;
 /// Where all cells around have less room than this together, nothing is handed on.
 const LEAST_ROOM_AROUND: f32 = 1e-3;
 
-/// What cells hold and could hold; keeps its work space between steps.
+/// What cells hold and could hold.
 #[derive(Default)]
 pub struct Contents {
     /// What each cell holds when full [cells].
@@ -27,18 +27,23 @@ pub struct Contents {
     /// What each cell holds [cells], in blocks that are beside solids.
     held: Field<f32>,
     beside_solids: Vec<bool>,
-    handed_on: [Field<f32>; 2],
 }
 
 impl Contents {
     /// Measures the contents from the sums of the particles' trilinear weights at cell centres.
-    pub fn measure(&mut self, grid: &BlockGrid, count: &Field<f32>, solid: &SolidField) {
+    /// `handed_on` holds intermediate values.
+    pub fn measure(
+        &mut self,
+        grid: &BlockGrid,
+        count: &Field<f32>,
+        solid: &SolidField,
+        mut handed_on: [&mut Field<f32>; 2],
+    ) {
         let empty = Block([0.0; BLOCK_CELLS]);
-        let handing_on = self.hand_on(grid, count, solid);
+        let handing_on = hand_on(grid, count, solid, &mut handed_on);
         self.held.blocks.resize(grid.len(), empty);
         self.room.blocks.resize(grid.len(), empty);
         self.beside_solids.resize(grid.len(), false);
-        let handed_on = &self.handed_on;
         let blocks = self.held.blocks.par_iter_mut().zip(&mut self.room.blocks);
         blocks.zip(&mut self.beside_solids).enumerate().for_each(|(b, ((held, room), beside))| {
             let near = |n: &u32| handing_on.get(*n as usize).copied().unwrap_or(false);
@@ -67,38 +72,43 @@ impl Contents {
     pub fn fill(&mut self, b: usize, cell: usize) {
         self.held.blocks[b].0[cell] = self.room.blocks[b].0[cell];
     }
+}
 
-    /// Finds what closed cells hand on of contents and room, per room of the cells around, and which
-    /// blocks have such cells.
-    fn hand_on(&mut self, grid: &BlockGrid, count: &Field<f32>, solid: &SolidField) -> Vec<bool> {
-        self.handed_on.iter_mut().for_each(|field| field.reset(grid, 0.0));
-        let [held, room] = &mut self.handed_on;
-        let blocks = held.blocks.par_iter_mut().zip(&mut room.blocks).enumerate();
-        let in_block = |(b, (held, room)): (usize, (&mut Block<f32>, &mut Block<f32>))| {
-            if !touches_solid(grid, solid, b) {
-                return false;
+/// Finds what closed cells hand on of contents and room, per room of the cells around, and which
+/// blocks have such cells.
+fn hand_on(
+    grid: &BlockGrid,
+    count: &Field<f32>,
+    solid: &SolidField,
+    handed_on: &mut [&mut Field<f32>; 2],
+) -> Vec<bool> {
+    handed_on.iter_mut().for_each(|field| field.reset(grid, 0.0));
+    let [held, room] = handed_on;
+    let blocks = held.blocks.par_iter_mut().zip(&mut room.blocks).enumerate();
+    let in_block = |(b, (held, room)): (usize, (&mut Block<f32>, &mut Block<f32>))| {
+        if !touches_solid(grid, solid, b) {
+            return false;
+        }
+        let open = &solid.open_volume.blocks[b].0;
+        if open.iter().all(|open| *open >= LEAST_ROOM) {
+            return false;
+        }
+        let mut around = [[[1.0f32; 10]; 10]; 10];
+        load_halo(grid, &solid.open_volume, b, 1.0, &mut around);
+        for open in around.as_flattened_mut().as_flattened_mut() {
+            *open = if *open < LEAST_ROOM { 0.0 } else { *open };
+        }
+        smooth_tile(&mut around, 1.0, 1.0);
+        for (i, open) in open.iter().enumerate().filter(|(_, open)| **open < LEAST_ROOM) {
+            let [x, y, z] = tile_cell(i);
+            if around[x][y][z] > LEAST_ROOM_AROUND {
+                held.0[i] = count.blocks[b].0[i] / (PER_CELL * around[x][y][z]);
+                room.0[i] = open / around[x][y][z];
             }
-            let open = &solid.open_volume.blocks[b].0;
-            if open.iter().all(|open| *open >= LEAST_ROOM) {
-                return false;
-            }
-            let mut around = [[[1.0f32; 10]; 10]; 10];
-            load_halo(grid, &solid.open_volume, b, 1.0, &mut around);
-            for open in around.as_flattened_mut().as_flattened_mut() {
-                *open = if *open < LEAST_ROOM { 0.0 } else { *open };
-            }
-            smooth_tile(&mut around, 1.0, 1.0);
-            for (i, open) in open.iter().enumerate().filter(|(_, open)| **open < LEAST_ROOM) {
-                let [x, y, z] = tile_cell(i);
-                if around[x][y][z] > LEAST_ROOM_AROUND {
-                    held.0[i] = count.blocks[b].0[i] / (PER_CELL * around[x][y][z]);
-                    room.0[i] = open / around[x][y][z];
-                }
-            }
-            true
-        };
-        blocks.map(in_block).collect()
-    }
+        }
+        true
+    };
+    blocks.map(in_block).collect()
 }
 
 /// Sums over each cell of block `b` and the 26 around it.

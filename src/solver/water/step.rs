@@ -271,7 +271,13 @@ impl WaterSolver {
                 None => block.0.fill(0),
             }
         });
-        self.contents.measure(&sorted.grid, &self.surface.fullness, &self.solid);
+        let count = &self.surface.fullness;
+        self.contents.measure(
+            &sorted.grid,
+            count,
+            &self.solid,
+            [&mut self.rhs, &mut self.potential],
+        );
         self.surface.find(&sorted.grid, &self.solid);
         self.band.mark(&sorted.grid, &mut self.occupied, &mut self.contents, &mut self.surface);
     }
