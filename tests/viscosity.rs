@@ -165,3 +165,24 @@ fn drops_thinner_than_the_grid_stick_to_a_plate() {
     let farthest = way.fold(0.0, f32::max);
     assert!(farthest < 1.0 / 16.0, "a drop on the plate has crept {farthest} m");
 }
+
+/// With long steps the point halfway lies inside the plate, where what sticks has its velocity reversed.
+#[test]
+fn drops_that_fall_fast_do_not_hover_over_a_plate() {
+    for viscosity in [0.0, 60.0] {
+        let mut scene = water(0.05, None);
+        scene.substeps.cfl = 4.0;
+        liquid(&mut scene, viscosity, UpdateScheme::Apic);
+        scene.colliders.push(collider(cuboid([-1.0, -0.5, -1.0], [1.0, 0.0, 1.0])));
+        scene.emitters.push(fill(cuboid([-0.1, 0.0, -0.1], [0.1, 0.1, 0.1])));
+        let mut state = Simulation::new(&scene).unwrap().state().clone();
+        let keep: Vec<bool> = (0..state.particles.len()).map(|k| k == 0).collect();
+        state.particles.retain(&keep);
+        state.particles.position[0] = Vec3::new(0.02, 1.7 * 0.05, 0.02);
+        state.particles.velocity[0] = Vec3::new(0.0, -7.0, 0.0);
+        let mut simulation = Simulation::resume(&scene, state).unwrap();
+        simulation.advance_frame(&mut Silent).unwrap();
+        let height = simulation.particles().position[0].y / 0.05;
+        assert!((0.0..0.5).contains(&height), "{viscosity} Pa s: {height} cells above the plate");
+    }
+}

@@ -22,6 +22,9 @@ const WRAP: usize = 2048;
 /// Numbers that one component of the tile takes: room for the highest of the eight nodes too.
 const COMPONENT: usize = WRAP + SLAB + EDGE + 2;
 
+/// Particles that have less than this share of their velocity left halfway are taken for held up.
+const LEAST_GOING_ON: f32 = 0.25;
+
 /// What particles may meet on their way; lets the caller handle solids.
 pub trait Obstacles: Sync {
     /// The obstacles within reach of one block.
@@ -264,7 +267,7 @@ impl BlockPass<'_> {
                     let start = hand.take(position);
                     let before = hand.take(velocity);
                     let (mut end, mut after, gradient) =
-                        self.move_eight::<AFFINE>(x, y, start, before);
+                        self.move_eight::<AFFINE>(x, y, start, before, contact.is_some());
                     let lanes = hand.lanes();
                     if let Some(contact) = &mut contact {
                         let blocked = lanes & !clear_lanes(contact, start, end);
@@ -283,7 +286,8 @@ impl BlockPass<'_> {
     }
 
     /// Where eight particles of row (x, y) end, their velocities, and the gradient of the change,
-    /// component by component [1/s].
+    /// component by component [1/s]. Near obstacles the point halfway may lie behind a wall: a particle
+    /// that would be held up there goes on as it began, for the obstacle itself to stop it.
     #[inline(always)]
     fn move_eight<const AFFINE: bool>(
         &self,
@@ -291,6 +295,7 @@ impl BlockPass<'_> {
         y: usize,
         start: [f32x8; 3],
         velocity: [f32x8; 3],
+        by_obstacles: bool,
     ) -> ([f32x8; 3], [f32x8; 3], [[f32x8; 3]; 3]) {
         let Advection { cell_size, dt, keep } = self.advection;
         let origin = (self.grid.blocks()[self.block] * BLOCK_EDGE as i32).as_vec3();
@@ -308,7 +313,14 @@ impl BlockPass<'_> {
         ];
         let half = f32x8::splat(0.5 * dt / cell_size);
         let halfway = per_axis(|a| local[a] + sampled[a].advecting * half);
-        let middle = self.velocity(halfway);
+        let mut middle = self.velocity(halfway);
+        if by_obstacles {
+            let dot = |a: &[f32x8; 3], b: &[f32x8; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+            let first = sampled.each_ref().map(|s| s.advecting);
+            let enough = f32x8::splat(LEAST_GOING_ON) * dot(&first, &first);
+            let held_up = dot(&middle, &first).simd_lt(enough);
+            middle = per_axis(|a| held_up.bitselect(first[a], middle[a]));
+        }
         let end = per_axis(|a| start[a] + (middle[a] + sampled[a].displacing) * f32x8::splat(dt));
         let after = per_axis(|a| velocity[a] * f32x8::splat(keep) + sampled[a].change);
         let per_metre = f32x8::splat(1.0 / cell_size);
