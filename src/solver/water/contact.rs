@@ -60,7 +60,10 @@ impl Contact for SolidContact<'_> {
         if self.solids.without_obstacles() {
             return self.touch(to, distance, velocity);
         }
-        self.walk(from, to, velocity)
+        let end = self.walk(from, to, velocity);
+        // Between an obstacle and a wall what leaves one may be pushed into the other.
+        let is_wedged = self.solids.distance(end) < 0.0 && self.solids.distance(from) >= 0.0;
+        if is_wedged { from } else { end }
     }
 
     fn is_clear(&self, to: [f32x8; 3], length: f32x8) -> f32x8 {
