@@ -57,6 +57,12 @@ fn load_row<T: Copy>(
     row[BLOCK_EDGE + 1] = blocks[2].map_or(outside, |above| above[first]);
 }
 
+/// Tile coordinates of a block's cell `i`.
+#[inline(always)]
+pub fn tile_cell(i: usize) -> [usize; 3] {
+    [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
+}
+
 /// Trilinear mean of the eight values around a place: `at` (0 … 1 along each axis) from the value
 /// `base` towards the next ones. `base` is at most [`BLOCK_EDGE`] along each axis.
 #[inline]

@@ -131,6 +131,11 @@ impl CellMask {
         shifted_down(&self.blocks[b], self.blocks.get(side).unwrap_or(&NO_CELLS), axis)
     }
 
+    /// The lower faces along `axis` of block `b`'s cells that belong to a cell of the set.
+    pub fn faces(&self, grid: &BlockGrid, b: usize, axis: usize) -> BlockMask {
+        combine(&self.blocks[b], &self.below(grid, b, axis), |own, below| own | below)
+    }
+
     /// Number of cells.
     pub fn count(&self) -> u64 {
         self.blocks

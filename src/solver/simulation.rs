@@ -281,7 +281,8 @@ impl Simulation {
             let SimulationState { particles, deep, .. } = &mut self.state;
             let forces = self.forces.set_step(time, dt);
             self.emission.find_sources(self.water.sources_mut(), (time, dt));
-            match self.water.step(particles, deep, &self.solids, forces, settings, seconds) {
+            let (water, solids) = (&mut self.water, &self.solids);
+            match rayon::scope(|_| water.step(particles, deep, solids, forces, settings, seconds)) {
                 StepOutcome::TooLong { .. } => dt *= 0.5,
                 StepOutcome::Done { max_speed, blocks, pressure, viscosity } => {
                     self.end_step(time, dt, seconds)?;

@@ -11,7 +11,7 @@ use super::surface::{PER_CELL, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, smooth_tile};
+use crate::numerics::halo::{HaloTile, load_halo, smooth_tile, tile_cell};
 use rayon::prelude::*;
 
 /// Cells with less room than this hand what they hold on to others.
@@ -117,10 +117,4 @@ fn sum_around(grid: &BlockGrid, field: &Field<f32>, b: usize) -> HaloTile<f32> {
     load_halo(grid, field, b, 0.0, &mut tile);
     smooth_tile(&mut tile, 1.0, 1.0);
     tile
-}
-
-/// Tile coordinates of the block's cell `i`.
-#[inline(always)]
-pub fn tile_cell(i: usize) -> [usize; 3] {
-    [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
 }

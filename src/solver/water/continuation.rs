@@ -16,6 +16,7 @@ use super::projection::Flux;
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field, Halo};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
+use crate::numerics::halo::tile_cell;
 use crate::numerics::mask::{self, BlockMask, CellMask, NO_CELLS, Touch};
 use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::FaceField;
@@ -111,11 +112,8 @@ impl Continuation {
                 let at = *at as usize;
                 potential.load(&self.newer, at, &layer.face_neighbours(at), 0.0);
                 for (axis, u) in [x, y, z].into_iter().enumerate() {
-                    let sides = |set: &CellMask| {
-                        let below = set.below(grid, b, axis);
-                        mask::combine(&set.blocks[b], &below, |own, below| own | below)
-                    };
-                    let faces = mask::combine(&sides(outside), &sides(liquid), |o, l| o & !l);
+                    let [outside, liquid] = [outside, liquid].map(|set| set.faces(grid, b, axis));
+                    let faces = mask::combine(&outside, &liquid, |o, l| o & !l);
                     let open = &solid.open.axes[axis].blocks[b].0;
                     for i in mask::cells(&faces).filter(|i| open[*i] > 0.0) {
                         let [own, below] = across(&potential.0, i, axis);
@@ -158,16 +156,14 @@ fn loosen(
     valid.each_mut().map(|valid| {
         let axis = axis.next().unwrap_or_default();
         let in_block = |(b, (valid, u)): (usize, (&mut Block<u8>, &Block<f32>))| {
-            let sides = |set: &CellMask| {
-                let below = set.below(grid, b, axis);
-                mask::combine(&set.blocks[b], &below, |own, below| own | below)
-            };
             let known = mask::of_flags(&valid.0);
-            let loose = mask::combine(&known, &sides(liquid), |known, wet| known & !wet);
+            let loose =
+                mask::combine(&known, &liquid.faces(grid, b, axis), |known, wet| known & !wet);
             if loose == NO_CELLS || leaving == 0.0 {
                 return Loose { near: Vec::new(), flying: loose };
             }
-            let near = mask::combine(&loose, &sides(near), |loose, near| loose & near);
+            let near =
+                mask::combine(&loose, &near.faces(grid, b, axis), |loose, near| loose & near);
             let faces = mask::cells(&near).map(|i| (i as u16, u.0[i])).collect();
             mask::cells(&near).for_each(|i| valid.0[i] = 0);
             Loose { near: faces, flying: mask::combine(&loose, &near, |loose, near| loose & !near) }
@@ -270,7 +266,7 @@ impl System {
         tile.load(newer, b, &layer.face_neighbours(b), 0.0);
         for ((i, shares), constant) in self.cells.iter().zip(&self.shares).zip(&self.constant) {
             let i = usize::from(*i);
-            let (x, y, z) = ((i >> 6) + 1, (i >> 3 & 7) + 1, (i & 7) + 1);
+            let [x, y, z] = tile_cell(i);
             let t = &tile.0;
             let mean = constant
                 + shares[0] * t[x - 1][y][z]
@@ -287,7 +283,7 @@ impl System {
 /// The value of a block's cell `i` and that of its lower neighbour along `axis`.
 #[inline(always)]
 fn across(tile: &[[[f32; 10]; 10]; 10], i: usize, axis: usize) -> [f32; 2] {
-    let (x, y, z) = ((i >> 6) + 1, (i >> 3 & 7) + 1, (i & 7) + 1);
+    let [x, y, z] = tile_cell(i);
     let below = match axis {
         0 => tile[x - 1][y][z],
         1 => tile[x][y - 1][z],
@@ -299,7 +295,7 @@ fn across(tile: &[[[f32; 10]; 10]; 10], i: usize, axis: usize) -> [f32; 2] {
 /// The value of the upper neighbour of a block's cell `i` along `axis`, and its own.
 #[inline(always)]
 fn beyond(tile: &[[[f32; 10]; 10]; 10], i: usize, axis: usize) -> [f32; 2] {
-    let (x, y, z) = ((i >> 6) + 1, (i >> 3 & 7) + 1, (i & 7) + 1);
+    let [x, y, z] = tile_cell(i);
     let above = match axis {
         0 => tile[x + 1][y][z],
         1 => tile[x][y + 1][z],

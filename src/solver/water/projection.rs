@@ -11,7 +11,7 @@ use super::surface::{steepness, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{HaloTile, load_halo, tile_cell};
 use crate::numerics::poisson::PoissonMatrix;
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
@@ -353,10 +353,4 @@ impl Rises {
 #[inline(always)]
 fn unit_step(axis: usize) -> [usize; 3] {
     [usize::from(axis == 0), usize::from(axis == 1), usize::from(axis == 2)]
-}
-
-/// Tile coordinates of the block's cell `i`.
-#[inline(always)]
-fn tile_cell(i: usize) -> [usize; 3] {
-    [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
 }

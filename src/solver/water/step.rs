@@ -149,21 +149,9 @@ impl WaterSolver {
         &mut self.band
     }
 
-    /// One substep [ZB05 §4.2]. The solids must be posed at the end of the step.
+    /// One substep [ZB05 §4.2], to be called on a thread of the pool, so that no pass has to be handed
+    /// over to it. The solids must be posed at the end of the step.
     pub fn step(
-        &mut self,
-        particles: &mut Particles,
-        deep: &DeepWater,
-        solids: &Solids,
-        forces: &Active,
-        settings: StepSettings,
-        seconds: &mut PassSeconds,
-    ) -> StepOutcome {
-        // On a thread of the pool from here on, so that no pass has to be handed over to it.
-        rayon::scope(|_| self.step_on_pool(particles, deep, solids, forces, settings, seconds))
-    }
-
-    fn step_on_pool(
         &mut self,
         particles: &mut Particles,
         deep: &DeepWater,

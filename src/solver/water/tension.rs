@@ -9,7 +9,7 @@ use super::surface::LiquidSurface;
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, smooth_tile};
+use crate::numerics::halo::{HaloTile, load_halo, smooth_tile, tile_cell};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -145,8 +145,4 @@ fn gradient(tile: &HaloTile<f32>, [x, y, z]: [usize; 3]) -> Vec3 {
         tile[x][y + 1][z] - tile[x][y - 1][z],
         tile[x][y][z + 1] - tile[x][y][z - 1],
     )
-}
-
-fn tile_cell(i: usize) -> [usize; 3] {
-    [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
 }

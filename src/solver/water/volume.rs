@@ -9,13 +9,13 @@
 //! conserving liquids*, IEEE TVCG 27(4), 2021, doi:10.1109/TVCG.2019.2947437, and in the spirit of
 //! the density correction of [NGL10 §2.2.1].
 
-use super::contents::{Contents, tile_cell};
+use super::contents::Contents;
 use super::projection::{Region, Rises};
 use super::surface::{LiquidSurface, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, smooth_tile};
+use crate::numerics::halo::{HaloTile, load_halo, smooth_tile, tile_cell};
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
 use wide::f32x8;
