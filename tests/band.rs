@@ -5,9 +5,7 @@ mod common;
 use common::{cuboid, fill, water};
 use foreshore::numerics::random::uniform3;
 use foreshore::particles::Particles;
-use foreshore::scene::{
-    Boundary, Collider, EmitterMode, GeometrySource, MaterialKind, Scene, Shape, Sink,
-};
+use foreshore::scene::{Boundary, Collider, EmitterMode, GeometrySource, Scene, Shape, Sink};
 use foreshore::solver::{FrameReport, Silent, Simulation};
 use foreshore::surface::{SurfaceOptions, reconstruct_with_deep};
 use foreshore_alembic::{
@@ -21,7 +19,7 @@ const CELL: f32 = 1.0 / 32.0;
 
 fn with_band(scene: &Scene, layers: u32) -> Scene {
     let mut scene = scene.clone();
-    let MaterialKind::Water(water) = &mut scene.materials[0].kind;
+    let water = common::liquid(&mut scene);
     water.narrow_band = layers;
     scene
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{fill, water};
-use foreshore::scene::{MaterialKind, Scene, Shape};
+use foreshore::scene::{Scene, Shape};
 use foreshore::solver::{Silent, Simulation};
 use glam::Vec3;
 
@@ -15,7 +15,7 @@ fn drop(cells: f32, flip_ratio: f32) -> Scene {
     let mut scene = water(RADIUS / cells, None);
     scene.gravity = Vec3::ZERO;
     scene.fps = 100.0;
-    let MaterialKind::Water(water) = &mut scene.materials[0].kind;
+    let water = common::liquid(&mut scene);
     (water.surface_tension, water.flip_ratio) = (TENSION, flip_ratio);
     scene.emitters.push(fill(Shape::Sphere { center: Vec3::ZERO, radius: RADIUS }));
     scene

@@ -3,12 +3,12 @@
 mod common;
 
 use common::{collider, cuboid, fill, water};
-use foreshore::scene::{MaterialKind, Scene, Shape, UpdateScheme};
+use foreshore::scene::{Scene, Shape, UpdateScheme};
 use foreshore::solver::{Silent, Simulation};
 use glam::{DVec3, Vec3};
 
 fn liquid(scene: &mut Scene, viscosity: f32, update: UpdateScheme) {
-    let MaterialKind::Water(water) = &mut scene.materials[0].kind;
+    let water = common::liquid(&mut scene);
     (water.viscosity, water.update) = (viscosity, update);
 }
 
@@ -64,7 +64,7 @@ fn honey_in_a_glass_stays_at_rest() {
 fn slump(threads: usize, frames: u32, from: Option<&Simulation>) -> Simulation {
     let mut scene = water(1.0 / 16.0, Some((Vec3::ZERO, Vec3::new(1.0, 1.0, 0.5))));
     liquid(&mut scene, 20.0, UpdateScheme::Apic);
-    let MaterialKind::Water(water) = &mut scene.materials[0].kind;
+    let water = common::liquid(&mut scene);
     water.surface_tension = 5.0;
     scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [0.4, 0.6, 0.5])));
     scene

@@ -27,7 +27,7 @@ fn kinetic(simulation: &Simulation) -> f64 {
 }
 
 fn set_scheme(scene: &mut Scene, update: UpdateScheme, flip_ratio: f32) {
-    let foreshore::scene::MaterialKind::Water(water) = &mut scene.materials[0].kind;
+    let water = common::liquid(&mut scene);
     (water.update, water.flip_ratio) = (update, flip_ratio);
 }
 
@@ -205,7 +205,7 @@ fn friction_slows_a_sliding_block_by_no_more_than_its_weight_allows() {
     let speed = |friction| {
         let walls = Some((Vec3::new(-1.0, 0.0, 0.0), Vec3::new(4.0, 2.0, 1.0)));
         let mut scene = water(1.0 / 16.0, walls);
-        scene.domain.walls.friction = friction;
+        scene.domain.walls.friction = Some(friction);
         scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [1.0, 0.5, 1.0])));
         scene.emitters[0].velocity = Vec3::new(2.0, 0.0, 0.0).into();
         let (after, _) = run(&scene, 4);

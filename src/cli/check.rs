@@ -9,7 +9,8 @@ use super::machine;
 use super::output;
 use super::report::Reporter;
 use foreshore::scene::{
-    self, Collider, Emitter, EmitterMode, Material, MaterialKind, Scene, Shape, UpdateScheme, short,
+    self, Collider, Emitter, EmitterMode, Material, MaterialKind, SandSolver, Scene, Shape,
+    UpdateScheme, short,
 };
 use serde_json::json;
 
@@ -81,12 +82,26 @@ fn domain_line(scene: &Scene) -> String {
 }
 
 fn material_line(material: &Material) -> String {
-    let MaterialKind::Water(water) = &material.kind;
-    let update = match water.update {
-        UpdateScheme::Flip => format!("FLIP {}", water.flip_ratio),
-        UpdateScheme::Apic => "APIC".to_owned(),
-    };
-    format!("material  {}: water, {} kg/m³, {update}", material.name, water.density)
+    let name = &material.name;
+    match &material.kind {
+        MaterialKind::Water(water) => {
+            let update = match water.update {
+                UpdateScheme::Flip => format!("FLIP {}", water.flip_ratio),
+                UpdateScheme::Apic => "APIC".to_owned(),
+            };
+            format!("material  {name}: water, {} kg/m³, {update}", water.density)
+        }
+        MaterialKind::Sand(sand) => {
+            let solver = match sand.solver {
+                SandSolver::FreeFlowing => "free-flowing",
+                SandSolver::Incompressible => "incompressible",
+            };
+            format!(
+                "material  {name}: {solver} sand, {} kg/m³, friction angle {}°, cohesion {} Pa",
+                sand.density, sand.friction_angle, sand.cohesion
+            )
+        }
+    }
 }
 
 fn emitter_line(emitter: &Emitter, particles: u64, scene: &Scene) -> String {
@@ -105,12 +120,9 @@ fn emitter_line(emitter: &Emitter, particles: u64, scene: &Scene) -> String {
 
 fn collider_line(collider: &Collider) -> String {
     let inverted = if collider.inverted { ", inverted" } else { "" };
-    format!(
-        "collider  {}: {}, friction {}{inverted}",
-        collider.name,
-        shape_text(&collider.shape),
-        collider.boundary.friction
-    )
+    let friction = collider.boundary.friction.map_or("by default".to_owned(), |f| f.to_string());
+    let shape = shape_text(&collider.shape);
+    format!("collider  {}: {shape}, friction {friction}{inverted}", collider.name)
 }
 
 fn shape_text(shape: &Shape) -> String {

@@ -1,7 +1,7 @@
 //! What a scene will take, before anything is simulated.
 
 use foreshore::cache::disk::DiskNeeds;
-use foreshore::scene::{Domain, Emitter, EmitterMode, MaterialKind, Scene, Shape, UpdateScheme};
+use foreshore::scene::{Domain, Emitter, EmitterMode, Scene, Shape, UpdateScheme};
 use glam::Vec3;
 use serde::Serialize;
 
@@ -39,10 +39,8 @@ pub fn estimate(scene: &Scene, volumes: &[f64], section: impl Fn(usize, Vec3) ->
         })
         .collect();
     let particles: u64 = by_emitter.iter().sum();
-    let affine = scene.materials.iter().any(|material| {
-        let MaterialKind::Water(water) = &material.kind;
-        water.update == UpdateScheme::Apic
-    });
+    let mut waters = scene.materials.iter().filter_map(|material| material.water());
+    let affine = waters.any(|water| water.update == UpdateScheme::Apic);
     let bytes = PARTICLE_BYTES + if affine { AFFINE_BYTES } else { 0.0 };
     let disk = DiskNeeds::estimate(&scene.output, particles, affine);
     let frames = i64::from(scene.last_frame) - i64::from(scene.first_frame) + 1;

@@ -213,6 +213,16 @@ pub enum SceneProblem {
     /// A narrow band in a scene of several materials.
     #[error("a narrow band cannot tell materials apart below the surface")]
     BandOfSeveral,
+    /// Materials in one grid that are moved by different solvers.
+    #[error(
+        "\"{first}\" and \"{second}\" are moved by different solvers and cannot be in one scene"
+    )]
+    MixedSolvers {
+        /// Name of one material.
+        first: String,
+        /// Name of the other.
+        second: String,
+    },
     /// An emitter of something that is not in the scene.
     #[error("there is no material \"{name}\"")]
     UnknownMaterial {
@@ -307,6 +317,7 @@ impl SceneProblem {
             Self::NoMaterial => "no_material",
             Self::BandTooThin { .. } => "band_too_thin",
             Self::BandOfSeveral => "band_of_several",
+            Self::MixedSolvers { .. } => "mixed_solvers",
             Self::UnknownMaterial { .. } => "unknown_material",
             Self::GeometryMissing { .. } => "geometry_missing",
             Self::ForeignPath { .. } => "foreign_path",
@@ -375,6 +386,9 @@ impl SceneProblem {
             }
             Self::BandTooThin { least } => {
                 format!("set it to {least} or more, or to 0 to fill all water with particles")
+            }
+            Self::MixedSolvers { .. } => {
+                "give all materials that emitters use the same `kind` and `solver`".into()
             }
             Self::BandOfSeveral => {
                 "set it to 0, or let all emitters share one material".into()

@@ -34,8 +34,8 @@ pub use identity::{ChangedParameter, GeometryDigest, ResolvedScene};
 pub use load::{LoadedScene, load, parse};
 pub use model::{
     Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
-    GeometrySource, Material, MaterialKind, Output, Scene, Shape, Sink, Substeps, UpdateScheme,
-    Water,
+    GeometrySource, Material, MaterialKind, Method, Output, Sand, SandSolver, Scene, Shape, Sink,
+    Substeps, UpdateScheme, Water, YieldLaw, YieldSurface,
 };
 pub use schema::{json_schema, reference_page};
 pub use source::{Location, Place};

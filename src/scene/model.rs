@@ -39,6 +39,12 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// What moves the materials that emitters give; all have the same.
+    pub fn method(&self) -> Method {
+        let first = self.emitters.iter().map(|e| e.material).min().unwrap_or_default();
+        self.materials.get(first).map_or(Method::Water, |material| material.kind.method())
+    }
+
     /// Scene time of a frame \[s\]: `frame / fps`, the time at which hosts store that frame's
     /// geometry.
     pub fn time_of_frame(&self, frame: i32) -> f64 {
@@ -71,8 +77,9 @@ pub struct Domain {
 /// How matter meets a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Boundary {
-    /// Coulomb friction μ [ZB05 eq. 4], ≥ 0.
-    pub friction: f32,
+    /// Coulomb friction μ [ZB05 eq. 4], ≥ 0; `None`: none for water, the tangent of the friction
+    /// angle for sand.
+    pub friction: Option<f32>,
     /// Share of viscous drag that the surface is spared, 0 (viscous liquids stick) … 1 (they slide).
     pub slip: f32,
     /// Whether liquid may come off freely (pressure ≥ 0) instead of being held by suction.
@@ -81,7 +88,7 @@ pub struct Boundary {
 
 impl Default for Boundary {
     fn default() -> Self {
-        Self { friction: 0.0, slip: 0.0, separation: true }
+        Self { friction: None, slip: 0.0, separation: true }
     }
 }
 
@@ -112,6 +119,119 @@ pub struct Material {
 pub enum MaterialKind {
     /// Incompressible liquid [ZB05 §4].
     Water(Water),
+    /// Granular matter as a continuum [NGL10; ZB05 §3].
+    Sand(Sand),
+}
+
+impl MaterialKind {
+    /// Density [kg/m³].
+    pub fn density(&self) -> f32 {
+        match self {
+            Self::Water(water) => water.density,
+            Self::Sand(sand) => sand.density,
+        }
+    }
+
+    /// What moves it.
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Water(_) => Method::Water,
+            Self::Sand(sand) if sand.solver == SandSolver::Incompressible => {
+                Method::IncompressibleSand
+            }
+            Self::Sand(_) => Method::FreeFlowingSand,
+        }
+    }
+}
+
+impl Material {
+    /// Its parameters as a liquid, if it is one.
+    pub fn water(&self) -> Option<&Water> {
+        match &self.kind {
+            MaterialKind::Water(water) => Some(water),
+            MaterialKind::Sand(_) => None,
+        }
+    }
+
+    /// The same, to change.
+    pub fn water_mut(&mut self) -> Option<&mut Water> {
+        match &mut self.kind {
+            MaterialKind::Water(water) => Some(water),
+            MaterialKind::Sand(_) => None,
+        }
+    }
+
+    /// Its parameters as sand, if it is some.
+    pub fn sand(&self) -> Option<&Sand> {
+        match &self.kind {
+            MaterialKind::Sand(sand) => Some(sand),
+            MaterialKind::Water(_) => None,
+        }
+    }
+}
+
+/// The solvers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Water [ZB05 §4].
+    Water,
+    /// Sand as an incompressible fluid [ZB05 §3].
+    IncompressibleSand,
+    /// Sand as a free-flowing medium [NGL10].
+    FreeFlowingSand,
+}
+
+/// Parameters of sand.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sand {
+    /// Density ρ_max of packed sand, pores included [kg/m³], > 0.
+    pub density: f32,
+    /// How it is moved.
+    pub solver: SandSolver,
+    /// Angle of internal friction \[degrees\], 0 … 89.
+    pub friction_angle: f32,
+    /// Shear strength without pressure c \[Pa\], ≥ 0.
+    pub cohesion: f32,
+    /// What the friction angle stands for.
+    pub yield_law: YieldLaw,
+    /// Which stresses it withstands.
+    pub yield_surface: YieldSurface,
+    /// Share of FLIP in the FLIP/PIC blend, 0 (PIC) … 1 (FLIP).
+    pub flip_ratio: f32,
+}
+
+/// How sand is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandSolver {
+    /// As a medium that cannot be compressed but disperses freely [NGL10].
+    FreeFlowing,
+    /// As an incompressible fluid with friction [ZB05 §3].
+    Incompressible,
+}
+
+/// What shear stress a friction angle φ stands for, as ‖s‖_F ≤ k p.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum YieldLaw {
+    /// Calibrated to the slope that piles rest at.
+    Repose,
+    /// k = √2 sin φ, from [NGL10 eq. 4] with α = √(2/3) sin φ.
+    #[serde(rename = "narain_2010")]
+    Narain2010,
+    /// k = √(2/3) sin φ, from [ZB05 eq. 1].
+    #[serde(rename = "zhu_bridson_2005")]
+    ZhuBridson2005,
+}
+
+/// The shape of the set of stresses that sand withstands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum YieldSurface {
+    /// ‖s‖_F ≤ k p [NGL10 eq. 4].
+    Cone,
+    /// Each |s_ij| ≤ k p / √3 [NGL10 eq. 15].
+    Box,
 }
 
 /// Parameters of a liquid.

@@ -4,7 +4,7 @@
 use super::animated::Animated;
 use super::model::{
     Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
-    MaterialKind, Output, Scene, Shape, Sink, UpdateScheme,
+    MaterialKind, Output, SandSolver, Scene, Shape, Sink, UpdateScheme, YieldLaw, YieldSurface,
 };
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,8 @@ pub(super) struct RawDomain {
     pub max: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<Side>,
-    pub friction: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<f64>,
     pub slip: f64,
     pub separation: bool,
 }
@@ -81,12 +82,27 @@ const SIDES: [Side; 6] =
 pub(super) struct RawMaterial {
     pub name: String,
     pub kind: RawKind,
-    pub density: f64,
-    pub viscosity: f64,
-    pub surface_tension: f64,
-    pub update: UpdateScheme,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solver: Option<SandSolver>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction_angle: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cohesion: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yield_law: Option<YieldLaw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yield_surface: Option<YieldSurface>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub viscosity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface_tension: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update: Option<UpdateScheme>,
     pub flip_ratio: f64,
-    pub narrow_band: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub narrow_band: Option<u32>,
 }
 
 /// Word for a [`MaterialKind`].
@@ -94,6 +110,7 @@ pub(super) struct RawMaterial {
 #[serde(rename_all = "snake_case")]
 pub(super) enum RawKind {
     Water,
+    Sand,
 }
 
 /// `[[emitter]]`.
@@ -128,7 +145,8 @@ pub(super) struct RawCollider {
     pub sphere: Option<RawSphere>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometry: Option<String>,
-    pub friction: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<f64>,
     pub slip: f64,
     pub separation: bool,
     pub thickness: f64,
@@ -281,7 +299,7 @@ impl From<&Domain> for RawDomain {
             min: bounds.map(|b| widen3(b.min)),
             max: bounds.map(|b| widen3(b.max)),
             open: bounds.map(open_list).unwrap_or_default(),
-            friction: widen(domain.walls.friction),
+            friction: domain.walls.friction.map(widen),
             slip: widen(domain.walls.slip),
             separation: domain.walls.separation,
         }
@@ -294,17 +312,40 @@ fn open_list(bounds: &Bounds) -> Vec<Side> {
 
 impl From<&Material> for RawMaterial {
     fn from(material: &Material) -> Self {
-        let MaterialKind::Water(water) = &material.kind;
-        Self {
+        let mut raw = Self {
             name: material.name.clone(),
             kind: RawKind::Water,
-            density: widen(water.density),
-            viscosity: widen(water.viscosity),
-            surface_tension: widen(water.surface_tension),
-            update: water.update,
-            flip_ratio: widen(water.flip_ratio),
-            narrow_band: water.narrow_band,
+            density: Some(widen(material.kind.density())),
+            solver: None,
+            friction_angle: None,
+            cohesion: None,
+            yield_law: None,
+            yield_surface: None,
+            viscosity: None,
+            surface_tension: None,
+            update: None,
+            flip_ratio: 0.0,
+            narrow_band: None,
+        };
+        match &material.kind {
+            MaterialKind::Water(water) => {
+                raw.viscosity = Some(widen(water.viscosity));
+                raw.surface_tension = Some(widen(water.surface_tension));
+                raw.update = Some(water.update);
+                raw.flip_ratio = widen(water.flip_ratio);
+                raw.narrow_band = Some(water.narrow_band);
+            }
+            MaterialKind::Sand(sand) => {
+                raw.kind = RawKind::Sand;
+                raw.solver = Some(sand.solver);
+                raw.friction_angle = Some(widen(sand.friction_angle));
+                raw.cohesion = Some(widen(sand.cohesion));
+                raw.yield_law = Some(sand.yield_law);
+                raw.yield_surface = Some(sand.yield_surface);
+                raw.flip_ratio = widen(sand.flip_ratio);
+            }
         }
+        raw
     }
 }
 
@@ -333,7 +374,7 @@ impl From<&Collider> for RawCollider {
             cuboid,
             sphere,
             geometry,
-            friction: widen(collider.boundary.friction),
+            friction: collider.boundary.friction.map(widen),
             slip: widen(collider.boundary.slip),
             separation: collider.boundary.separation,
             thickness: widen(collider.thickness),

@@ -6,7 +6,7 @@ use super::extent::check_domain;
 use super::geometry_path::find_geometry;
 use super::model::{
     Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
-    MaterialKind, Output, Scene, Shape, Sink, Substeps, Water,
+    MaterialKind, Method, Output, Sand, Scene, Shape, Sink, Substeps, Water,
 };
 use super::raw::{
     RawAnimated, RawBox, RawCollider, RawDomain, RawEmitter, RawForce, RawForceKind, RawKind,
@@ -148,29 +148,16 @@ impl Resolver<'_> {
             self.report("material", SceneProblem::NoMaterial);
         }
         self.refuse_duplicates("material", raw.iter().map(|m| m.name.as_str()));
-        for (index, material) in raw.iter().enumerate().filter(|(_, m)| m.narrow_band > 0) {
+        for (index, raw_material) in raw.iter().enumerate() {
+            let Some(band @ 1..) = raw_material.narrow_band else { continue };
             let key = format!("material[{index}].narrow_band");
-            if material.narrow_band < THINNEST_BAND {
+            if band < THINNEST_BAND {
                 self.report(&key, SceneProblem::BandTooThin { least: THINNEST_BAND });
             } else if raw.len() > 1 {
                 self.report(&key, SceneProblem::BandOfSeveral);
             }
         }
-        raw.iter()
-            .map(|raw| Material {
-                name: raw.name.clone(),
-                kind: match raw.kind {
-                    RawKind::Water => MaterialKind::Water(Water {
-                        density: raw.density as f32,
-                        viscosity: raw.viscosity as f32,
-                        surface_tension: raw.surface_tension as f32,
-                        update: raw.update,
-                        flip_ratio: raw.flip_ratio as f32,
-                        narrow_band: raw.narrow_band,
-                    }),
-                },
-            })
-            .collect()
+        raw.iter().filter_map(material).collect()
     }
 
     fn refuse_duplicates<'n>(&mut self, section: &str, names: impl Iterator<Item = &'n str>) {
@@ -351,18 +338,26 @@ impl Resolver<'_> {
         }
     }
 
-    /// One grid moves all water: what emitters give must not differ in how it is to be moved.
+    /// One grid moves everything: what emitters give must not differ in how it is to be moved. Only
+    /// free-flowing sands may.
     fn check_materials(&mut self, raw: &RawScene, scene: &Scene) {
         let mut used: Vec<usize> = scene.emitters.iter().map(|e| e.material).collect();
         used.sort_unstable();
         used.dedup();
         let Some((&first, others)) = used.split_first() else { return };
         for &other in others {
+            let [one, two] = [first, other].map(|m| &scene.materials[m]);
+            let names = [one, two].map(|material| material.name.clone());
+            let key = format!("material[{other}]");
+            if one.kind.method() != two.kind.method() {
+                let [first, second] = names;
+                self.report(&key, SceneProblem::MixedSolvers { first, second });
+                continue;
+            }
             let settings = differing(&raw.material[first], &raw.material[other]);
-            if !settings.is_empty() {
-                let [first, second] = [first, other].map(|m| scene.materials[m].name.clone());
-                let remark = SceneRemark::MaterialsDiffer { first, second, settings };
-                self.remark(&format!("material[{other}]"), remark);
+            if !settings.is_empty() && one.kind.method() != Method::FreeFlowingSand {
+                let [first, second] = names;
+                self.remark(&key, SceneRemark::MaterialsDiffer { first, second, settings });
             }
         }
     }
@@ -430,8 +425,35 @@ fn never_active(emitter: &Emitter, scene: &Scene) -> Option<SceneRemark> {
     })
 }
 
-fn boundary(friction: f64, slip: f64, separation: bool) -> Boundary {
-    Boundary { friction: friction as f32, slip: slip as f32, separation }
+/// `None` only where the table of parameters gives no default.
+fn material(raw: &RawMaterial) -> Option<Material> {
+    const WATER_DENSITY: f64 = 1000.0;
+    const SAND_DENSITY: f64 = 1600.0;
+    let density = |standard| raw.density.unwrap_or(standard) as f32;
+    let kind = match raw.kind {
+        RawKind::Water => MaterialKind::Water(Water {
+            density: density(WATER_DENSITY),
+            viscosity: raw.viscosity? as f32,
+            surface_tension: raw.surface_tension? as f32,
+            update: raw.update?,
+            flip_ratio: raw.flip_ratio as f32,
+            narrow_band: raw.narrow_band?,
+        }),
+        RawKind::Sand => MaterialKind::Sand(Sand {
+            density: density(SAND_DENSITY),
+            solver: raw.solver?,
+            friction_angle: raw.friction_angle? as f32,
+            cohesion: raw.cohesion? as f32,
+            yield_law: raw.yield_law?,
+            yield_surface: raw.yield_surface?,
+            flip_ratio: raw.flip_ratio as f32,
+        }),
+    };
+    Some(Material { name: raw.name.clone(), kind })
+}
+
+fn boundary(friction: Option<f64>, slip: f64, separation: bool) -> Boundary {
+    Boundary { friction: friction.map(|f| f as f32), slip: slip as f32, separation }
 }
 
 fn vec3(v: [f64; 3]) -> Vec3 {

@@ -9,7 +9,7 @@ use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
 use crate::particles::{DeepWater, Particles};
-use crate::scene::{MaterialKind, Scene, UpdateScheme};
+use crate::scene::{MaterialKind, Scene, UpdateScheme, Water};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -204,8 +204,8 @@ impl Simulation {
     /// The pressure \[Pa\] of the last substep at the centres \[m\] of the cells that were liquid; none
     /// before the first substep.
     pub fn pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
-        let MaterialKind::Water(water) = &self.scene.materials[0].kind;
-        self.water.pressures(water.density)
+        let density = self.scene.materials.first().map_or(0.0, |m| m.kind.density());
+        self.water.pressures(density)
     }
 
     /// The present frame.
@@ -454,9 +454,7 @@ struct Step {
 
 /// Thickness of the band below the surface that holds particles [cells]; 0 without one.
 fn narrow_band(scene: &Scene) -> u32 {
-    let bands = scene.materials.iter().map(|m| match &m.kind {
-        MaterialKind::Water(water) => water.narrow_band,
-    });
+    let bands = scene.materials.iter().filter_map(|m| m.water()).map(|water| water.narrow_band);
     bands.max().unwrap_or(0)
 }
 
@@ -479,22 +477,22 @@ fn update_scheme(scene: &Scene) -> (f32, bool) {
         Some(MaterialKind::Water(w)) if w.update == UpdateScheme::Flip => {
             (w.flip_ratio, strength > THICK)
         }
+        Some(MaterialKind::Sand(sand)) => (sand.flip_ratio, false),
         _ => (0.0, true),
     }
 }
 
+/// The liquid, if there is one.
+fn liquid(scene: &Scene) -> Option<&Water> {
+    scene.materials.first()?.water()
+}
+
 /// Kinematic viscosity ν = μ / ρ of the liquid [m²/s].
 fn viscosity(scene: &Scene) -> f32 {
-    match scene.materials.first().map(|m| &m.kind) {
-        Some(MaterialKind::Water(water)) => water.viscosity / water.density,
-        None => 0.0,
-    }
+    liquid(scene).map_or(0.0, |water| water.viscosity / water.density)
 }
 
 /// Surface tension over density, σ / ρ [m³/s²].
 fn tension(scene: &Scene) -> f32 {
-    match scene.materials.first().map(|m| &m.kind) {
-        Some(MaterialKind::Water(water)) => water.surface_tension / water.density,
-        None => 0.0,
-    }
+    liquid(scene).map_or(0.0, |water| water.surface_tension / water.density)
 }

@@ -45,6 +45,26 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
     }
 }
 
+/// The scene's liquid.
+pub fn liquid(scene: &mut Scene) -> &mut Water {
+    scene.materials[0].water_mut().unwrap()
+}
+
+/// Sand with friction `angle` [degrees], otherwise as [`water`].
+pub fn sand(cell_size: f32, walls: Option<(Vec3, Vec3)>, angle: f32) -> Scene {
+    let kind = MaterialKind::Sand(Sand {
+        density: 1600.0,
+        solver: SandSolver::FreeFlowing,
+        friction_angle: angle,
+        cohesion: 0.0,
+        yield_law: YieldLaw::Repose,
+        yield_surface: YieldSurface::Cone,
+        flip_ratio: 0.97,
+    });
+    let materials = vec![Material { name: "sand".into(), kind }];
+    Scene { materials, ..water(cell_size, walls) }
+}
+
 /// An emitter that fills `shape` at the first frame.
 pub fn fill(shape: Shape) -> Emitter {
     Emitter {

@@ -53,7 +53,7 @@ pub fn collider(shape: Shape) -> Collider {
     Collider {
         name: "rock".into(),
         shape,
-        boundary: Boundary { friction: 0.3, ..Default::default() },
+        boundary: Boundary { friction: Some(0.3), ..Default::default() },
         thickness: 0.0,
         inverted: false,
     }

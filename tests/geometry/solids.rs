@@ -43,8 +43,8 @@ fn walls_and_closed_forms_are_exact() {
     let off = Vec3::new(0.6, 0.64, 0.48).normalize();
     assert!(solids.normal(center + 0.3 * off).distance(off) < 0.01);
     assert_eq!(solids.normal(Vec3::new(0.0, 0.02, 0.3)), Vec3::Y);
-    assert_eq!(solids.boundary(center + 0.3 * off).friction, 0.3);
-    assert_eq!(solids.boundary(Vec3::new(-0.9, 0.01, 0.0)).friction, 0.0);
+    assert_eq!(solids.boundary(center + 0.3 * off).friction, Some(0.3));
+    assert_eq!(solids.boundary(Vec3::new(-0.9, 0.01, 0.0)).friction, None);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn the_grid_holds_what_the_functions_say() {
         collider(rock),
         collider(Shape::Sphere { center: Vec3::new(-0.4, 0.4, 0.0), radius: 0.2 }),
     ];
-    scene.colliders[1].boundary.friction = 0.7;
+    scene.colliders[1].boundary.friction = Some(0.7);
     let (solids, _) = Solids::new(&scene).expect("a valid scene");
     let blocks = (-4..4).flat_map(|x| (-1..12).flat_map(move |y| (-3..3).map(move |z| (x, y, z))));
     let grid = BlockGrid::from_blocks(blocks.map(|(x, y, z)| IVec3::new(x, y, z)));

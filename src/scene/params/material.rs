@@ -16,7 +16,10 @@ pub(super) const SECTION: Section = Section {
         },
         Parameter {
             key: "kind",
-            kind: Kind::Choice(&[Choice { value: "water", doc: "incompressible liquid" }]),
+            kind: Kind::Choice(&[
+                Choice { value: "water", doc: "incompressible liquid" },
+                Choice { value: "sand", doc: "dry or cohesive granular matter, as a continuum" },
+            ]),
             unit: Unit::None,
             default: Default::Required,
             doc: "What the substance is.",
@@ -25,8 +28,74 @@ pub(super) const SECTION: Section = Section {
             key: "density",
             kind: float(1.0e-3, 1.0e5),
             unit: Unit::KilogramsPerCubicMetre,
-            default: Default::Float(1000.0),
-            doc: "Mass per volume.",
+            default: Default::Absent("1000 for water, 1600 for sand"),
+            doc: "Mass per volume; of sand: as it lies packed, pores included. Dry sand 1600, gravel \
+                  1700, soil 1300, powder 600.",
+        },
+        Parameter {
+            key: "solver",
+            kind: Kind::Choice(&[
+                Choice {
+                    value: "free_flowing",
+                    doc: "sand that splashes apart, flows and rests (Narain, Golas & Lin 2010)",
+                },
+                Choice {
+                    value: "incompressible",
+                    doc: "sand that keeps its volume like a liquid (Zhu & Bridson 2005)",
+                },
+            ]),
+            unit: Unit::None,
+            default: Default::Text("free_flowing"),
+            doc: "How sand is moved. Without effect on water.",
+        },
+        Parameter {
+            key: "friction_angle",
+            kind: float(0.0, 89.0),
+            unit: Unit::Degrees,
+            default: Default::Float(34.0),
+            doc: "Angle of internal friction of sand, which is the steepest slope that it rests at. \
+                  Glass beads 22, dry sand 30 to 35, gravel 40. Without effect on water.",
+        },
+        Parameter {
+            key: "cohesion",
+            kind: float(0.0, 1.0e7),
+            unit: Unit::Pascals,
+            default: Default::Float(0.0),
+            doc: "Shear strength of sand that nothing presses together. It breaks where it is \
+                  exceeded, and comes back where grains are pressed together. Dry sand 0, damp sand \
+                  200 to 2000, soil 5000. Without effect on water.",
+        },
+        Parameter {
+            key: "yield_law",
+            kind: Kind::Choice(&[
+                Choice {
+                    value: "repose",
+                    doc: "calibrated: `friction_angle` is the slope that piles rest at",
+                },
+                Choice { value: "narain_2010", doc: "the constant of Narain, Golas & Lin 2010" },
+                Choice { value: "zhu_bridson_2005", doc: "the constant of Zhu & Bridson 2005" },
+            ]),
+            unit: Unit::None,
+            default: Default::Text("repose"),
+            doc: "How much shear stress `friction_angle` stands for. The papers' constants are there \
+                  to reproduce their pictures. Without effect on water.",
+        },
+        Parameter {
+            key: "yield_surface",
+            kind: Kind::Choice(&[
+                Choice {
+                    value: "cone",
+                    doc: "the Drucker–Prager cone: the same in all directions",
+                },
+                Choice {
+                    value: "box",
+                    doc: "bounds on each component of the stress, as in Narain, Golas & Lin 2010: \
+                          splashes follow the axes",
+                },
+            ]),
+            unit: Unit::None,
+            default: Default::Text("cone"),
+            doc: "Which stresses free-flowing sand withstands. Without effect on other materials.",
         },
         Parameter {
             key: "viscosity",
@@ -36,7 +105,7 @@ pub(super) const SECTION: Section = Section {
             doc: "Dynamic viscosity. Near 20 °C: water 0.001, milk 0.002, olive oil 0.08, engine oil \
                   0.25, glycerol 1.4, maple syrup 0.2, honey 10, ketchup 50 (while it flows), lava \
                   100 to 1000, tar 1000, pitch 1e8. 0 leaves the viscous forces out; below what a \
-                  cell resolves they cost nothing either.",
+                  cell resolves they cost nothing either. Without effect on sand.",
         },
         Parameter {
             key: "surface_tension",
@@ -45,7 +114,8 @@ pub(super) const SECTION: Section = Section {
             default: Default::Float(0.0),
             doc: "Surface tension against air. Near 20 °C: water 0.0728, glycerol 0.063, olive oil \
                   0.032, alcohol 0.022, mercury 0.486. It matters for drops of a few millimetres; \
-                  it asks for substeps that shrink as the cell's size to the power 1.5.",
+                  it asks for substeps that shrink as the cell's size to the power 1.5. Without effect \
+                  on sand.",
         },
         Parameter {
             key: "update",
@@ -61,7 +131,7 @@ pub(super) const SECTION: Section = Section {
             ]),
             unit: Unit::None,
             default: Default::Text("flip"),
-            doc: "How particles take up the grid's velocity.",
+            doc: "How particles take up the grid's velocity. Sand is always moved by FLIP.",
         },
         Parameter {
             key: "flip_ratio",
@@ -78,7 +148,7 @@ pub(super) const SECTION: Section = Section {
             default: Default::Integer(0),
             doc: "Keep particles only within this many cells of the surface, 3 or more, and whole \
                   cells of water below: large and deep bodies of water then take a fraction of the \
-                  memory and time. 0 fills all water with particles.",
+                  memory and time. 0 fills all water with particles. Without effect on sand.",
         },
     ],
     rules: &[],

@@ -6,7 +6,7 @@ pub(super) const FRICTION: Parameter = Parameter {
     key: "friction",
     kind: float(0.0, 10.0),
     unit: Unit::None,
-    default: Default::Float(0.0),
+    default: Default::Absent("0 for water; for sand, the tangent of its `friction_angle`"),
     doc: "Coulomb friction of the surface: tangential over normal force.",
 };
 

@@ -15,6 +15,10 @@ pub enum Unit {
     CubicMetresPerSecond,
     /// Rate.
     PerSecond,
+    /// Angle.
+    Degrees,
+    /// Pressure, stress.
+    Pascals,
     /// Dynamic viscosity.
     PascalSeconds,
     /// N/m.
@@ -39,6 +43,8 @@ impl Unit {
             Self::MetresPerSecondSquared => "m/s²",
             Self::CubicMetresPerSecond => "m³/s",
             Self::PerSecond => "1/s",
+            Self::Degrees => "°",
+            Self::Pascals => "Pa",
             Self::PascalSeconds => "Pa·s",
             Self::NewtonsPerMetre => "N/m",
             Self::KilogramsPerCubicMetre => "kg/m³",

@@ -1,7 +1,7 @@
 //! What a fill leaves to the deep water of a narrow band.
 
 use crate::geometry::{Emitters, Seed, SeedReport, Solids};
-use crate::scene::{MaterialKind, Scene};
+use crate::scene::Scene;
 use crate::solver::water::{NarrowBand, Reservoir};
 use crate::solver::{SimulationError, SimulationState};
 use rayon::prelude::*;
@@ -18,10 +18,10 @@ pub fn find_seeds(
     seeds: &mut Vec<Seed>,
 ) -> Result<(SeedReport, usize), SimulationError> {
     seeds.clear();
-    let MaterialKind::Water(water) = &scene.materials[scene.emitters[e].material].kind;
-    if water.narrow_band == 0 {
+    let water = scene.materials[scene.emitters[e].material].water();
+    let Some(water) = water.filter(|water| water.narrow_band > 0) else {
         return Ok((emitters.seeds(e, 0, solids, seeds)?, 0));
-    }
+    };
     let cell_size = scene.domain.cell_size;
     let mut reservoir = Reservoir::default();
     emitters.visit_seeds(e, 0, solids, |part| reservoir.add(part))?;

@@ -124,7 +124,8 @@ impl SolidContact<'_> {
         }
         let normal = self.solids.normal(point);
         let solid = self.solids.velocity(point);
-        *velocity = solid + rub(*velocity - solid, normal, self.solids.boundary(point).friction);
+        *velocity = solid
+            + rub(*velocity - solid, normal, self.solids.boundary(point).friction.unwrap_or(0.0));
         self.push_out(point, distance, normal)
     }
 

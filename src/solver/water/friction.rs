@@ -19,7 +19,7 @@ type Change = [Field<f32>; 3];
 
 /// Whether any solid rubs.
 pub fn is_needed(solid: &SolidField) -> bool {
-    solid.boundaries.iter().any(|boundary| boundary.friction > 0.0)
+    solid.boundaries.iter().any(|boundary| boundary.friction > Some(0.0))
 }
 
 /// Slows `velocity`, which `pressure` has made free of divergence, along walls with friction.
@@ -82,7 +82,10 @@ fn find_change(
         for i in 0..BLOCK_CELLS {
             let boundary = solid.boundaries[solid.nearest.blocks[b].0[i] as usize];
             let p = pressure.blocks[b].0[i];
-            if region.phi.blocks[b].0[i] >= 0.0 || boundary.friction == 0.0 || p <= 0.0 {
+            if region.phi.blocks[b].0[i] >= 0.0
+                || boundary.friction.unwrap_or(0.0) == 0.0
+                || p <= 0.0
+            {
                 continue;
             }
             let push = p * closed_area(&open, i);
@@ -94,7 +97,8 @@ fn find_change(
             let relative = at_centre(&flow, &open, i) - at_centre(&moving, &open, i);
             let tangential = relative - normal * relative.dot(normal);
             let speed = tangential.length();
-            let loss = boundary.friction * taken / room.blocks[b].0[i].max(LEAST_VOLUME);
+            let loss =
+                boundary.friction.unwrap_or(0.0) * taken / room.blocks[b].0[i].max(LEAST_VOLUME);
             let kept = if speed > loss { -loss / speed } else { -1.0 };
             let delta = tangential * kept;
             (cx.0[i], cy.0[i], cz.0[i]) = (delta.x, delta.y, delta.z);

@@ -3,7 +3,6 @@
 use crate::measure::{PER_CELL, centre, crowding, moments, volume};
 use crate::scene::scene;
 use crate::{Curve, Demand, Experiment, Failed, Mark, Panel, Run, Unit};
-use foreshore::scene::MaterialKind;
 use foreshore::solver::{Silent, Simulation};
 use glam::Vec3;
 
@@ -88,8 +87,9 @@ fn run(cells: u32) -> Result<Run, Failed> {
     };
     let (average, deviation) = moments(&shaken);
     let state = simulation.state().clone();
-    let MaterialKind::Water(water) = &mut scene.materials[0].kind;
-    water.viscosity = SYRUP;
+    if let Some(water) = scene.materials[0].water_mut() {
+        water.viscosity = SYRUP;
+    }
     let mut calm = Simulation::resume(&scene, state)?;
     for _ in 0..CALMED {
         calm.advance_frame(&mut Silent)?;
