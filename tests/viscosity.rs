@@ -8,7 +8,7 @@ use foreshore::solver::{Silent, Simulation};
 use glam::{DVec3, Vec3};
 
 fn liquid(scene: &mut Scene, viscosity: f32, update: UpdateScheme) {
-    let water = common::liquid(&mut scene);
+    let water = common::liquid(scene);
     (water.viscosity, water.update) = (viscosity, update);
 }
 
