@@ -27,7 +27,7 @@ fn kinetic(simulation: &Simulation) -> f64 {
 }
 
 fn set_scheme(scene: &mut Scene, update: UpdateScheme, flip_ratio: f32) {
-    let water = common::liquid(&mut scene);
+    let water = common::liquid(scene);
     (water.update, water.flip_ratio) = (update, flip_ratio);
 }
 
