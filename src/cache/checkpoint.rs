@@ -302,6 +302,7 @@ mod tests {
     use crate::numerics::field::{Block, Field};
     use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
     use crate::numerics::transfer::FaceField;
+    use crate::particles::Clump;
     use glam::{IVec3, Mat3, Vec3};
 
     fn sample(frame: i32, count: usize, affine: bool) -> Checkpoint {
@@ -314,6 +315,7 @@ mod tests {
             birth: (0..count).map(number).collect(),
             material: (0..count).map(|i| i as u8).collect(),
             affine: if affine { (0..count).map(matrix).collect() } else { vec![] },
+            clump: if count % 3 == 0 { (0..count).map(clump).collect() } else { vec![] },
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);
@@ -336,6 +338,10 @@ mod tests {
         Mat3::from_rotation_x(i as f32)
     }
 
+    fn clump(i: usize) -> Clump {
+        Clump { volume: i as f32, shape: [1.0, 2.0, 3.0, -0.0, 0.1, i as f32], bond: 0.5 }
+    }
+
     fn save(cache: &Path, c: &Checkpoint) {
         atomic::make_folder(&cache.join(CHECKPOINTS)).unwrap();
         write(cache, &c.origin, &c.counters, &c.particles, &c.deep).unwrap();
@@ -345,7 +351,7 @@ mod tests {
     fn every_bit_comes_back() {
         let cache = tempfile::tempdir().unwrap();
         for (frame, count, affine) in
-            [(1, 0, false), (2, 1, true), (-3, 1000, false), (4, 77, true)]
+            [(1, 0, false), (2, 1, true), (-3, 1000, false), (4, 77, true), (5, 99, false)]
         {
             let checkpoint = sample(frame, count, affine);
             save(cache.path(), &checkpoint);

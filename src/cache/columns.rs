@@ -3,7 +3,7 @@
 use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::mask::BlockMask;
-use crate::particles::{DeepWater, Particles};
+use crate::particles::{Clump, DeepWater, Particles};
 use bytemuck::Pod;
 use glam::{IVec3, Mat3, Vec3};
 use std::borrow::Cow;
@@ -88,6 +88,9 @@ impl Element for Vec3 {
 impl Element for Mat3 {
     const LAYOUT: u32 = layout(true, 4, 9);
 }
+impl Element for Clump {
+    const LAYOUT: u32 = layout(true, 4, 8);
+}
 
 const POSITION: [u8; 12] = *b"position\0\0\0\0";
 const VELOCITY: [u8; 12] = *b"velocity\0\0\0\0";
@@ -95,6 +98,7 @@ const ID: [u8; 12] = *b"id\0\0\0\0\0\0\0\0\0\0";
 const BIRTH: [u8; 12] = *b"birth\0\0\0\0\0\0\0";
 const MATERIAL: [u8; 12] = *b"material\0\0\0\0";
 const AFFINE: [u8; 12] = *b"affine\0\0\0\0\0\0";
+const CLUMP: [u8; 12] = *b"clump\0\0\0\0\0\0\0";
 
 impl Element for IVec3 {
     const LAYOUT: u32 = layout(false, 4, 3);
@@ -192,10 +196,10 @@ fn any_room<'a, T: Element>(values: &'a mut Vec<T>, entry: &Entry) -> Option<&'a
     room(values, entry, entry.bytes / size_of::<T>() as u64)
 }
 
-/// All columns of the set, but for an empty `affine`.
+/// All columns of the set, but for an empty `affine` or `clump`.
 pub fn of(particles: &Particles) -> Vec<Column<'_>> {
     // Taken apart so that a new column cannot be forgotten here.
-    let Particles { position, velocity, id, birth, material, affine } = particles;
+    let Particles { position, velocity, id, birth, material, affine, clump } = particles;
     let mut columns = vec![
         column(POSITION, position),
         column(VELOCITY, velocity),
@@ -205,6 +209,9 @@ pub fn of(particles: &Particles) -> Vec<Column<'_>> {
     ];
     if !affine.is_empty() {
         columns.push(column(AFFINE, affine));
+    }
+    if !clump.is_empty() {
+        columns.push(column(CLUMP, clump));
     }
     columns
 }
@@ -233,6 +240,7 @@ pub fn allocate<'a>(
         BIRTH => room(&mut particles.birth, entry, count),
         MATERIAL => room(&mut particles.material, entry, count),
         AFFINE => room(&mut particles.affine, entry, count),
+        CLUMP => room(&mut particles.clump, entry, count),
         _ => None,
     }
 }
@@ -259,8 +267,9 @@ fn swap_words(bytes: &mut [u8], word: usize) {
 
 /// Whether all columns that must be there are there.
 pub fn complete(particles: &Particles, count: u64) -> bool {
-    let Particles { position, velocity, id, birth, material, affine } = particles;
+    let Particles { position, velocity, id, birth, material, affine, clump } = particles;
     let lengths = [position.len(), velocity.len(), id.len(), birth.len(), material.len()];
-    let affine = affine.is_empty() || affine.len() as u64 == count;
-    affine && lengths.iter().all(|l| *l as u64 == count)
+    let further = [affine.len(), clump.len()];
+    further.iter().all(|l| *l == 0 || *l as u64 == count)
+        && lengths.iter().all(|l| *l as u64 == count)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Position, velocity, identity, width and four numbers of a particle in an archive (bytes).
 const ARCHIVE_BYTES: u64 = 12 + 12 + 8 + 4 + 16;
-/// Columns of a particle in a checkpoint, without an affine matrix (bytes).
+/// Columns that every particle has in a checkpoint (bytes).
 const CHECKPOINT_BYTES: u64 = 12 + 12 + 8 + 4 + 1;
 /// Level set and velocities of n particles take this times n^⅔ (bytes), for floats in voxels of half a
 /// cell: twice what a calm block takes, since splashes have more surface.
@@ -25,8 +25,9 @@ pub struct DiskNeeds {
 }
 
 impl DiskNeeds {
-    /// Needs for frames of `particles` particles, with affine matrices or not.
-    pub fn estimate(output: &Output, particles: u64, affine: bool) -> Self {
+    /// Needs for frames of `particles` particles with `further` bytes each in columns that not every
+    /// set has ([`Particles::further_bytes`](crate::particles::Particles::further_bytes)).
+    pub fn estimate(output: &Output, particles: u64, further: u64) -> Self {
         let mut frame = FILE_BYTES;
         if output.particles {
             frame += FILE_BYTES + particles * ARCHIVE_BYTES;
@@ -39,8 +40,7 @@ impl DiskNeeds {
             let surface = area * SURFACE_BYTES * width;
             frame += FILE_BYTES + surface as u64;
         }
-        let matrix = if affine { 36 } else { 0 };
-        let checkpoint = FILE_BYTES + particles * (CHECKPOINT_BYTES + matrix);
+        let checkpoint = FILE_BYTES + particles * (CHECKPOINT_BYTES + further);
         Self { frame, checkpoints: checkpoint * (checkpoint::KEPT as u64 + 1) }
     }
 
@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn needs_grow_with_particles_products_and_frames() {
-        let million = DiskNeeds::estimate(&ALL, 1_000_000, false);
+        let million = DiskNeeds::estimate(&ALL, 1_000_000, 0);
         assert!(million.frame > 52_000_000 && million.checkpoints > 3 * 37_000_000);
         let bare = Output { surface: false, ..ALL };
-        assert!(DiskNeeds::estimate(&bare, 1_000_000, false).frame < million.frame);
-        let affine = DiskNeeds::estimate(&ALL, 1_000_000, true);
+        assert!(DiskNeeds::estimate(&bare, 1_000_000, 0).frame < million.frame);
+        let affine = DiskNeeds::estimate(&ALL, 1_000_000, 36);
         assert_eq!(affine.checkpoints - million.checkpoints, 3 * 36_000_000);
         assert_eq!(million.of_frames(10) - million.of_frames(0), 10 * million.frame);
         assert_eq!(million.of_frames(u64::MAX), u64::MAX);

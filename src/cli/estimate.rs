@@ -1,8 +1,9 @@
 //! What a scene will take, before anything is simulated.
 
 use foreshore::cache::disk::DiskNeeds;
-use foreshore::scene::{Domain, Emitter, EmitterMode, Scene, Shape, UpdateScheme};
-use glam::Vec3;
+use foreshore::particles::Clump;
+use foreshore::scene::{Domain, Emitter, EmitterMode, Method, Scene, Shape, UpdateScheme};
+use glam::{Mat3, Vec3};
 use serde::Serialize;
 
 /// Particles that a cell is seeded with [ZB05 §4.2].
@@ -11,8 +12,6 @@ const PARTICLES_PER_CELL: f64 = 8.0;
 /// array to another, its share of the grid's fields, and the frames that are being written. A block
 /// of 0.84 million particles was measured at 460 and spreads over more cells as it falls.
 const PARTICLE_BYTES: f64 = 500.0;
-/// The affine matrix of a particle under APIC, twice as well \[bytes\].
-const AFFINE_BYTES: f64 = 2.0 * 36.0;
 
 /// What a scene will take, roughly.
 #[derive(Clone, Debug, Serialize)]
@@ -41,8 +40,12 @@ pub fn estimate(scene: &Scene, volumes: &[f64], section: impl Fn(usize, Vec3) ->
     let particles: u64 = by_emitter.iter().sum();
     let mut waters = scene.materials.iter().filter_map(|material| material.water());
     let affine = waters.any(|water| water.update == UpdateScheme::Apic);
-    let bytes = PARTICLE_BYTES + if affine { AFFINE_BYTES } else { 0.0 };
-    let disk = DiskNeeds::estimate(&scene.output, particles, affine);
+    let clumps = scene.method() == Method::FreeFlowingSand;
+    let column = |is_there: bool, bytes: usize| if is_there { bytes as u64 } else { 0 };
+    let further = column(affine, size_of::<Mat3>()) + column(clumps, size_of::<Clump>());
+    // Sorting moves these columns from one array to another, too.
+    let bytes = PARTICLE_BYTES + 2.0 * further as f64;
+    let disk = DiskNeeds::estimate(&scene.output, particles, further);
     let frames = i64::from(scene.last_frame) - i64::from(scene.first_frame) + 1;
     Estimate {
         particles,

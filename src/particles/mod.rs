@@ -1,9 +1,11 @@
 //! The particle set: a structure of arrays.
 
+mod clump;
 mod deep;
 mod sort;
 
 pub use crate::numerics::bins::Sorted;
+pub use clump::{Clump, PrincipalAxes};
 pub use deep::DeepWater;
 pub use sort::Sorter;
 
@@ -11,8 +13,8 @@ use glam::{Mat3, Vec3};
 
 /// Particles in simulation order (sorted by cell after each step).
 ///
-/// All columns have the same length, but for `affine`, which is empty unless an affine update
-/// scheme (APIC) is in use.
+/// All columns have the same length, but for two that may be empty: `affine`, unless an affine
+/// update scheme (APIC) is in use, and `clump`, unless free-flowing sand is simulated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
     /// Position \[m\].
@@ -27,6 +29,8 @@ pub struct Particles {
     pub material: Vec<u8>,
     /// Affine velocity matrix C [1/s] of APIC (Jiang et al. 2015), or empty.
     pub affine: Vec<Mat3>,
+    /// What each particle of free-flowing sand stands for, or empty.
+    pub clump: Vec<Clump>,
 }
 
 impl Particles {
@@ -40,7 +44,8 @@ impl Particles {
         self.position.is_empty()
     }
 
-    /// Appends a particle. Its affine column must be added by [`Particles::ensure_affine`].
+    /// Appends a particle. What it needs in further columns must be added by
+    /// [`Particles::ensure_affine`] and [`Particles::ensure_clumps`].
     pub fn push(&mut self, position: Vec3, velocity: Vec3, id: u64, birth: f32, material: u8) {
         self.position.push(position);
         self.velocity.push(velocity);
@@ -54,6 +59,19 @@ impl Particles {
         self.affine.resize(self.len(), Mat3::ZERO);
     }
 
+    /// Gives every particle a clump, a new one ([`Clump::seeded`]) to those that have none yet, on a
+    /// grid with cells of `cell_size` \[m\].
+    pub fn ensure_clumps(&mut self, cell_size: f32) {
+        self.clump.resize(self.len(), Clump::seeded(cell_size));
+    }
+
+    /// Bytes that each particle takes in the columns that are not in every set.
+    pub fn further_bytes(&self) -> u64 {
+        let bytes = |is_empty: bool, size: usize| if is_empty { 0 } else { size as u64 };
+        bytes(self.affine.is_empty(), size_of::<Mat3>())
+            + bytes(self.clump.is_empty(), size_of::<Clump>())
+    }
+
     /// Keeps the particles for which `keep` holds, in order, and returns how many went.
     pub fn retain(&mut self, keep: &[bool]) -> usize {
         let before = self.len();
@@ -64,6 +82,9 @@ impl Particles {
         retain_column(&mut self.material, keep);
         if !self.affine.is_empty() {
             retain_column(&mut self.affine, keep);
+        }
+        if !self.clump.is_empty() {
+            retain_column(&mut self.clump, keep);
         }
         before - self.len()
     }

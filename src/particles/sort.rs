@@ -3,7 +3,7 @@
 //! The order is (block, cell, previous position in the set): a pure function of the particles, the
 //! same for any number of threads. The work is linear in particles and in occupied blocks.
 
-use super::Particles;
+use super::{Clump, Particles};
 use crate::numerics::bins::{CellStarts, Sorted};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, local_index};
 use bytemuck::cast_slice_mut;
@@ -25,6 +25,7 @@ pub struct Sorter {
     order: Vec<u32>,
     spare: Vec<Vec3>,
     spare_affine: Vec<glam::Mat3>,
+    spare_clump: Vec<Clump>,
     chunks: Vec<ChunkRuns>,
 }
 
@@ -122,8 +123,8 @@ impl Sorter {
 
     /// Moves every column into the new order.
     fn apply_order(&mut self, particles: &mut Particles) {
-        let Self { order, spare, spare_affine, .. } = self;
-        let Particles { position, velocity, id, birth, material, affine } = particles;
+        let Self { order, spare, spare_affine, spare_clump, .. } = self;
+        let Particles { position, velocity, id, birth, material, affine, clump } = particles;
         permute(order, position, spare);
         permute(order, velocity, spare);
         let room = cast_slice_mut::<Vec3, u32>(spare);
@@ -132,6 +133,9 @@ impl Sorter {
         permute_within(order, material, room);
         if !affine.is_empty() {
             permute(order, affine, spare_affine);
+        }
+        if !clump.is_empty() {
+            permute(order, clump, spare_clump);
         }
     }
 }
@@ -255,6 +259,7 @@ mod tests {
         for id in 0..count {
             let p = Vec3::from(uniform3(7, id, 0, 0)) * extent - 0.5 * extent;
             particles.push(p, p * 2.0, id, id as f32, (id % 3) as u8);
+            particles.clump.push(Clump::sphere(id as f32, 1.0));
         }
         particles
     }
@@ -287,6 +292,7 @@ mod tests {
             assert_eq!(particles.velocity[i], before.velocity[id]);
             assert_eq!(particles.birth[i], before.birth[id]);
             assert_eq!(particles.material[i], before.material[id]);
+            assert_eq!(particles.clump[i], before.clump[id]);
         }
     }
 

@@ -212,11 +212,12 @@ fn write<E: Encode + Send>(
 
 /// Copies column by column into the buffers that are there.
 fn copy(from: &Particles, to: &mut Particles) {
-    let Particles { position, velocity, id, birth, material, affine } = from;
+    let Particles { position, velocity, id, birth, material, affine, clump } = from;
     to.position.clone_from(position);
     to.velocity.clone_from(velocity);
     to.id.clone_from(id);
     to.birth.clone_from(birth);
     to.material.clone_from(material);
     to.affine.clone_from(affine);
+    to.clump.clone_from(clump);
 }

@@ -19,7 +19,7 @@ pub(super) fn check(
     // A disk that does not tell is no reason to stop.
     let Ok(free) = available(cache) else { return Ok(()) };
     let particles = state.particles.len() as u64;
-    let needs = DiskNeeds::estimate(&scene.output, particles, !state.particles.affine.is_empty());
+    let needs = DiskNeeds::estimate(&scene.output, particles, state.particles.further_bytes());
     let (one, all) = (needs.of_frames(1), needs.of_frames(frames));
     if free < one {
         let cache = cache.to_path_buf();
