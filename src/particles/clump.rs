@@ -65,14 +65,27 @@ impl Clump {
         self.shape = [x.x, y.y, z.z, mean(x.y, y.x), mean(y.z, z.y), mean(z.x, x.z)];
     }
 
-    /// Whether all semi-axes are within `shortest` … `longest` \[m\], give or take rounding: A −
-    /// shortest² 1 and longest² 1 − A have no negative eigenvalue, told from their leading minors.
+    /// Whether no semi-axis is shorter than `length` \[m\], to rounding: A − length² 1 has no negative
+    /// eigenvalue.
     #[inline(always)]
-    pub fn is_within(&self, shortest: f32, longest: f32) -> bool {
-        let (low, high) = (shortest * shortest, longest * longest);
+    pub fn is_nowhere_below(&self, length: f32) -> bool {
         let [xx, yy, zz, xy, yz, zx] = self.shape;
-        let grown = is_positive([xx - low, yy - low, zz - low, xy, yz, zx]);
-        grown && is_positive([high - xx, high - yy, high - zz, -xy, -yz, -zx])
+        let square = length * length;
+        is_positive([xx - square, yy - square, zz - square, xy, yz, zx])
+    }
+
+    /// Whether no semi-axis is longer than `length` \[m\], to rounding.
+    #[inline(always)]
+    pub fn is_nowhere_above(&self, length: f32) -> bool {
+        let [xx, yy, zz, xy, yz, zx] = self.shape;
+        let square = length * length;
+        is_positive([square - xx, square - yy, square - zz, -xy, -yz, -zx])
+    }
+
+    /// Product of the semi-axes [m³].
+    #[inline(always)]
+    pub fn extent(&self) -> f32 {
+        determinant(self.shape).max(0.0).sqrt()
     }
 
     /// The ellipsoid's principal axes, in double precision so that those of a needle or a disc are
@@ -88,13 +101,23 @@ impl Clump {
     }
 }
 
-/// Whether a symmetric matrix (xx, yy, zz, xy, yz, zx) is positive semidefinite where it is not
-/// singular, by Sylvester's criterion.
+/// Whether a symmetric matrix has no negative eigenvalue: none of its principal minors is negative
+/// (Sylvester's criterion).
 #[inline(always)]
-fn is_positive([xx, yy, zz, xy, yz, zx]: [f32; 6]) -> bool {
-    let minor = xx * yy - xy * xy;
-    let determinant = zz * minor - xx * yz * yz - yy * zx * zx + 2.0 * xy * yz * zx;
-    (xx >= 0.0) & (minor >= 0.0) & (determinant >= 0.0)
+fn is_positive(matrix: [f32; 6]) -> bool {
+    let [xx, yy, zz, xy, yz, zx] = matrix;
+    (xx >= 0.0)
+        & (yy >= 0.0)
+        & (zz >= 0.0)
+        & (xx * yy >= xy * xy)
+        & (yy * zz >= yz * yz)
+        & (zz * xx >= zx * zx)
+        & (determinant(matrix) >= 0.0)
+}
+
+#[inline(always)]
+fn determinant([xx, yy, zz, xy, yz, zx]: [f32; 6]) -> f32 {
+    zz * (xx * yy - xy * xy) - xx * yz * yz - yy * zx * zx + 2.0 * xy * yz * zx
 }
 
 impl PrincipalAxes {
@@ -206,6 +229,9 @@ mod tests {
     #[test]
     fn validity_agrees_with_the_axes() {
         let (mut valid, mut invalid) = (0, 0);
+        // At a limit itself, and beyond it along another axis.
+        let flat = Clump { shape: [1.0, 0.25, 1.0, 0.0, 0.0, 0.0], ..Clump::sphere(1.0, 1.0) };
+        assert!(!flat.is_nowhere_below(1.0) && flat.is_nowhere_above(1.0) && flat.extent() == 0.5);
         for seed in 0..4000 {
             let (lengths, _, clump) = ellipsoid(seed, 0.6, 1.7);
             let (shortest, longest) = (lengths.min_element(), lengths.max_element());
@@ -213,7 +239,8 @@ mod tests {
             let margin = (shortest / low - 1.0).abs().min((longest / high - 1.0).abs());
             let expected = shortest >= low && longest <= high;
             if margin > 1e-5 {
-                assert_eq!(clump.is_within(low, high), expected, "{seed}: {lengths}");
+                let found = clump.is_nowhere_below(low) && clump.is_nowhere_above(high);
+                assert_eq!(found, expected, "{seed}: {lengths}");
                 *(if expected { &mut valid } else { &mut invalid }) += 1;
             }
         }

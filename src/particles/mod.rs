@@ -10,6 +10,7 @@ pub use deep::DeepWater;
 pub use sort::Sorter;
 
 use glam::{Mat3, Vec3};
+use rayon::prelude::*;
 
 /// Particles in simulation order (sorted by cell after each step).
 ///
@@ -87,6 +88,35 @@ impl Particles {
             retain_column(&mut self.clump, keep);
         }
         before - self.len()
+    }
+
+    /// Removes the particles with the given indices, no two of which may be the same and which are
+    /// sorted for it, by moving the last ones into their places: as cheap as what is removed.
+    ///
+    /// # Panics
+    /// If an index is no particle's.
+    pub fn swap_remove_all(&mut self, indices: &mut [u32]) {
+        indices.par_sort_unstable_by(|a, b| b.cmp(a));
+        let Self { position, velocity, id, birth, material, affine, clump } = self;
+        swap_remove_column(position, indices);
+        swap_remove_column(velocity, indices);
+        swap_remove_column(id, indices);
+        swap_remove_column(birth, indices);
+        swap_remove_column(material, indices);
+        if !affine.is_empty() {
+            swap_remove_column(affine, indices);
+        }
+        if !clump.is_empty() {
+            swap_remove_column(clump, indices);
+        }
+    }
+}
+
+/// Removes the entries with the given indices, in descending order, so that those that take their
+/// places are never to be removed themselves.
+fn swap_remove_column<T>(column: &mut Vec<T>, descending: &[u32]) {
+    for index in descending {
+        column.swap_remove(*index as usize);
     }
 }
 

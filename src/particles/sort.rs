@@ -70,7 +70,13 @@ impl Sorter {
         blocks: &[IVec3],
         cell_size: f32,
     ) -> Sorted {
-        let positions = &particles.position;
+        let sorted = self.arrange(&particles.position, blocks, cell_size);
+        self.apply_order(particles);
+        sorted
+    }
+
+    /// As [`Sorter::sort_beside`], but finds the order alone, see [`Sorter::order`].
+    pub fn arrange(&mut self, positions: &[Vec3], blocks: &[IVec3], cell_size: f32) -> Sorted {
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), ChunkRuns::default);
         self.chunks
             .par_iter_mut()
@@ -82,9 +88,13 @@ impl Sorter {
         let held = self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0));
         let occupied = BlockGrid::from_blocks(blocks.iter().copied().chain(held));
         let grid = occupied.dilated();
-        let (ranges, cells) = self.order_by_block(&grid, particles.len());
-        self.apply_order(particles);
+        let (ranges, cells) = self.order_by_block(&grid, positions.len());
         Sorted::new(grid, ranges, cells)
+    }
+
+    /// The order that was found last: the former index of each particle.
+    pub fn order(&self) -> &[u32] {
+        &self.order
     }
 
     /// Fills `order` block by block and returns each block's range of it, and where the cells of

@@ -5,6 +5,7 @@ mod error;
 pub mod forces;
 mod remarks;
 mod report;
+pub mod sand;
 mod simulation;
 mod sinks;
 pub mod water;

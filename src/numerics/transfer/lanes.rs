@@ -107,3 +107,49 @@ pub(super) fn to_centres(f: f32x8) -> [f32x8; 3] {
     let above = (f - half).fast_max(f32x8::ZERO);
     [below, f32x8::ONE - below - above, above]
 }
+
+/// Eight consecutive values.
+#[inline(always)]
+pub(super) fn eight_of(row: &[f32], first: usize) -> f32x8 {
+    let mut values = [0.0; 8];
+    values.copy_from_slice(&row[first..first + 8]);
+    f32x8::new(values)
+}
+
+/// Weights of the nodes around eight particles along each axis, and their derivatives.
+pub(super) struct Place {
+    pub(super) sides: [[f32x8; 2]; 3],
+    centres: [[f32x8; 3]; 3],
+    above_centre: [f32x8; 3],
+}
+
+impl Place {
+    /// `place` is 0 … 1 in each particle's cell.
+    #[inline(always)]
+    pub(super) fn of(place: [f32x8; 3]) -> Self {
+        let half = f32x8::splat(0.5);
+        Self {
+            sides: per_axis(|a| to_sides(place[a])),
+            centres: per_axis(|a| to_centres(place[a])),
+            above_centre: per_axis(|a| place[a].simd_ge(half) & f32x8::ONE),
+        }
+    }
+
+    /// Weight along `along` of node `i` (offset + 1) for component `axis`.
+    #[inline(always)]
+    pub(super) fn weight(&self, axis: usize, along: usize, i: usize) -> f32x8 {
+        if axis == along { self.sides[along][i - 1] } else { self.centres[along][i] }
+    }
+
+    /// Derivative of [`Self::weight`].
+    #[inline(always)]
+    pub(super) fn slope(&self, axis: usize, along: usize, i: usize) -> f32x8 {
+        let above = self.above_centre[along];
+        match (axis == along, i) {
+            (true, _) => f32x8::splat(if i == 1 { -1.0 } else { 1.0 }),
+            (false, 0) => above - f32x8::ONE,
+            (false, 1) => f32x8::ONE - above - above,
+            (false, _) => above,
+        }
+    }
+}

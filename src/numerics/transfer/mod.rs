@@ -4,11 +4,13 @@
 //! `a` and at `(c + ½) Δx` along the others. Particles must be sorted by block
 //! ([`crate::numerics::transfer::Ranges`] tells where each block's particles lie).
 
+mod gradient;
 mod lanes;
 mod shell;
 mod to_grid;
 mod to_particles;
 
+pub use gradient::{GradientOfEight, update_by_gradient};
 pub use to_grid::{FromParticles, OnGrid, ToGrid};
 pub use to_particles::{Advection, Contact, GridFlow, Obstacles, ToParticles};
 

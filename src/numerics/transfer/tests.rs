@@ -230,3 +230,23 @@ fn transfers_do_not_depend_on_threads() {
     };
     assert_eq!(run(1), run(3));
 }
+
+#[test]
+fn the_gradient_of_a_linear_velocity_is_exact_everywhere() {
+    let (sorted, positions) = cloud(5000, 1.7);
+    let [x, y, z] =
+        [Vec3::new(1.5, -2.0, 0.25), Vec3::new(0.5, -1.0, 3.0), Vec3::new(-4.0, 2.0, 1.0)];
+    let matrix = Mat3::from_cols(x, y, z);
+    let field = sampled(&sorted.grid, |p| matrix * p + Vec3::ONE);
+    let mut found = vec![Mat3::ZERO; positions.len()];
+    update_by_gradient(&sorted, &field, CELL, &positions, &mut found, |_, gradient| {
+        let rows = gradient.map(|row| row.map(|v| v.to_array()));
+        std::array::from_fn(|lane| {
+            let [x, y, z] = rows.map(|row| Vec3::from(row.map(|v| v[lane])));
+            Mat3::from_cols(x, y, z).transpose()
+        })
+    });
+    for found in found {
+        assert!(found.abs_diff_eq(matrix, 1e-4), "{found}");
+    }
+}

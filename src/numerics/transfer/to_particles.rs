@@ -1,7 +1,7 @@
 //! Grid to particles: velocity update [ZB05 §4.2.4] and advection [ZB05 §4.2.5] in one pass over
 //! memory.
 
-use super::lanes::{Deal, per_axis, to_centres, to_sides};
+use super::lanes::{Deal, Place, eight_of, per_axis};
 use super::shell::Padded;
 use super::{FaceField, split_by_range};
 use crate::numerics::bins::{CellStarts, Sorted};
@@ -224,14 +224,6 @@ fn split(t: usize) -> (usize, usize) {
     (shifted / BLOCK_EDGE, shifted % BLOCK_EDGE)
 }
 
-/// Eight consecutive values.
-#[inline(always)]
-fn lanes(row: &[f32], first: usize) -> f32x8 {
-    let mut values = [0.0; 8];
-    values.copy_from_slice(&row[first..first + 8]);
-    f32x8::new(values)
-}
-
 /// What the fields are at eight particles.
 struct Sampled {
     advecting: f32x8,
@@ -347,8 +339,8 @@ impl BlockPass<'_> {
                 let mut along = [f32x8::ZERO; 3];
                 for k in first(2)..3 {
                     let weight = place.weight(AXIS, 2, k);
-                    let value = lanes(near, k);
-                    along[0] += weight * lanes(&self.tile.advecting[AXIS], far + k);
+                    let value = eight_of(near, k);
+                    along[0] += weight * eight_of(&self.tile.advecting[AXIS], far + k);
                     along[1] += weight * value;
                     if AFFINE {
                         along[2] += place.slope(AXIS, 2, k) * value;
@@ -375,8 +367,8 @@ impl BlockPass<'_> {
     fn displacing<const AXIS: usize>(&self, x: usize, y: usize, place: &Place) -> f32x8 {
         let tile = &self.tile.displacing[AXIS];
         let [dx, dy, dz] = [0, 1, 2].map(|a| usize::from(a == AXIS));
-        let low = lanes(&tile[x + 1][y + 1], 1);
-        let high = lanes(&tile[x + 1 + dx][y + 1 + dy], 1 + dz);
+        let low = eight_of(&tile[x + 1][y + 1], 1);
+        let high = eight_of(&tile[x + 1 + dx][y + 1 + dy], 1 + dz);
         low * place.sides[AXIS][0] + high * place.sides[AXIS][1]
     }
 
@@ -434,44 +426,6 @@ impl BlockPass<'_> {
             }
             sum
         }))
-    }
-}
-
-/// Weights of the nodes around eight particles along each axis, and their derivatives.
-struct Place {
-    sides: [[f32x8; 2]; 3],
-    centres: [[f32x8; 3]; 3],
-    above_centre: [f32x8; 3],
-}
-
-impl Place {
-    /// `place` is 0 … 1 in each particle's cell.
-    #[inline(always)]
-    fn of(place: [f32x8; 3]) -> Self {
-        let half = f32x8::splat(0.5);
-        Self {
-            sides: per_axis(|a| to_sides(place[a])),
-            centres: per_axis(|a| to_centres(place[a])),
-            above_centre: per_axis(|a| place[a].simd_ge(half) & f32x8::ONE),
-        }
-    }
-
-    /// Weight along `along` of node `i` (offset + 1) for component `axis`.
-    #[inline(always)]
-    fn weight(&self, axis: usize, along: usize, i: usize) -> f32x8 {
-        if axis == along { self.sides[along][i - 1] } else { self.centres[along][i] }
-    }
-
-    /// Derivative of [`Self::weight`].
-    #[inline(always)]
-    fn slope(&self, axis: usize, along: usize, i: usize) -> f32x8 {
-        let above = self.above_centre[along];
-        match (axis == along, i) {
-            (true, _) => f32x8::splat(if i == 1 { -1.0 } else { 1.0 }),
-            (false, 0) => above - f32x8::ONE,
-            (false, 1) => f32x8::ONE - above - above,
-            (false, _) => above,
-        }
     }
 }
 

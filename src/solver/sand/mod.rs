@@ -1,0 +1,3 @@
+//! Sand.
+
+pub mod clumps;
