@@ -64,7 +64,8 @@ fn passes(c: &mut Criterion) {
             let (mut velocity, mut weight) = (FaceField::default(), FaceField::default());
             let mut count = Field::default();
             let Particles { position, velocity: moving, .. } = &particles;
-            let columns = FromParticles { position, velocity: moving, affine: &[] };
+            let columns =
+                FromParticles { position, velocity: moving, affine: &[], mass: &[], volume: &[] };
             b.iter(|| {
                 let on_grid =
                     OnGrid { velocity: &mut velocity, weight: &mut weight, count: &mut count };

@@ -40,7 +40,7 @@ fn fullness(scene: &Scene, simulation: &Simulation) -> (f64, u32) {
     ToGrid::default().accumulate(
         &sorted,
         cell_size,
-        FromParticles { position, velocity: moving, affine: &[] },
+        FromParticles { position, velocity: moving, affine: &[], mass: &[], volume: &[] },
         OnGrid { velocity: &mut velocity, weight: &mut weight, count: &mut count },
     );
     let solids = solids_at_the_end(scene, simulation);

@@ -8,6 +8,7 @@ use super::atomic::AtomicFile;
 use super::columns::{self, ENTRY_BYTES};
 use super::layout::CHECKPOINTS;
 use crate::particles::{DeepWater, Particles};
+use crate::solver::sand::CarriedStress;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -72,6 +73,8 @@ pub struct Checkpoint {
     pub particles: Particles,
     /// The water without particles.
     pub deep: DeepWater,
+    /// The stress in free-flowing sand.
+    pub stress: CarriedStress,
 }
 
 /// Path of the checkpoint of `frame`.
@@ -126,10 +129,11 @@ pub fn write(
     counters: &Counters,
     particles: &Particles,
     deep: &DeepWater,
+    stress: &CarriedStress,
 ) -> Result<(), CacheError> {
     let path = path_of(cache, counters.frame);
     let mut file = AtomicFile::create(&path)?;
-    write_to(&mut file, origin, counters, particles, deep)
+    write_to(&mut file, origin, counters, particles, deep, stress)
         .map_err(|e| CacheError::io("write", &path, e))?;
     file.commit()?;
     let all = list(cache)?.into_iter();
@@ -143,6 +147,7 @@ fn write_to(
     counters: &Counters,
     particles: &Particles,
     deep: &DeepWater,
+    stress: &CarriedStress,
 ) -> io::Result<()> {
     let preface = serde_json::to_vec(&Preface {
         origin: origin.clone(),
@@ -151,6 +156,7 @@ fn write_to(
     })?;
     let mut columns = columns::of(particles);
     columns.extend(columns::of_deep(deep));
+    columns.extend(columns::of_stress(stress));
     let mut head = Vec::with_capacity(HEADER_BYTES);
     head.extend(MAGIC);
     head.extend(FORMAT.to_le_bytes());
@@ -257,8 +263,8 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
     let frame = half(12).cast_signed();
     let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
     let body = length - HEADER_BYTES as u64 - front;
-    let (particles, deep) = read_columns(source, table, particles, body)?;
-    Ok(Checkpoint { origin, counters, particles, deep })
+    let (particles, deep, stress) = read_columns(source, table, particles, body)?;
+    Ok(Checkpoint { origin, counters, particles, deep, stress })
 }
 
 fn read_columns(
@@ -266,7 +272,7 @@ fn read_columns(
     table: &[u8],
     count: u64,
     body: u64,
-) -> Result<(Particles, DeepWater), Refusal> {
+) -> Result<(Particles, DeepWater, CarriedStress), Refusal> {
     let entries: Vec<columns::Entry> =
         table.chunks_exact(ENTRY_BYTES).map(columns::Entry::from_bytes).collect();
     let total = entries.iter().try_fold(0u64, |sum, e| sum.checked_add(e.bytes));
@@ -275,9 +281,11 @@ fn read_columns(
     }
     let mut particles = Particles::default();
     let mut deep = columns::DeepColumns::default();
+    let mut stress = columns::StressColumns::default();
     for entry in &entries {
         let bytes = match columns::allocate(&mut particles, entry, count) {
-            None => deep.allocate(entry),
+            None if entry.name().starts_with("deep.") => deep.allocate(entry),
+            None => stress.allocate(entry),
             bytes => bytes,
         };
         let Some(bytes) = bytes else {
@@ -289,8 +297,10 @@ fn read_columns(
         }
         columns::to_native_order(bytes, entry);
     }
-    match deep.finish() {
-        Some(deep) if columns::complete(&particles, count) => Ok((particles, deep)),
+    match deep.finish().zip(stress.finish()) {
+        Some((deep, stress)) if columns::complete(&particles, count) => {
+            Ok((particles, deep, stress))
+        }
         _ => damaged("columns are missing"),
     }
 }
@@ -315,14 +325,14 @@ mod tests {
             birth: (0..count).map(number).collect(),
             material: (0..count).map(|i| i as u8).collect(),
             affine: if affine { (0..count).map(matrix).collect() } else { vec![] },
-            clump: if count.is_multiple_of(3) { (0..count).map(clump).collect() } else { vec![] },
+            clump: if count % 3 == 0 { (0..count).map(clump).collect() } else { vec![] },
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);
         let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
         let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
         let deep = if count.is_multiple_of(2) { DeepWater::default() } else { sample_deep() };
-        Checkpoint { origin, counters, particles, deep }
+        Checkpoint { origin, counters, particles, deep, stress: CarriedStress::default() }
     }
 
     fn sample_deep() -> DeepWater {
@@ -344,7 +354,7 @@ mod tests {
 
     fn save(cache: &Path, c: &Checkpoint) {
         atomic::make_folder(&cache.join(CHECKPOINTS)).unwrap();
-        write(cache, &c.origin, &c.counters, &c.particles, &c.deep).unwrap();
+        write(cache, &c.origin, &c.counters, &c.particles, &c.deep, &c.stress).unwrap();
     }
 
     #[test]
@@ -378,7 +388,7 @@ mod tests {
     fn any_altered_byte_and_any_truncation_is_noticed() {
         let mut file = Vec::new();
         let c = sample(5, 3, true);
-        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep).unwrap();
+        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep, &c.stress).unwrap();
         let length = file.len() as u64;
         assert!(read_from(&file[..], length).is_ok_and(|read| read == c));
         for at in 0..file.len() {
@@ -403,7 +413,7 @@ mod tests {
     fn a_later_format_is_told_as_such() {
         let mut file = Vec::new();
         let c = sample(5, 3, false);
-        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep).unwrap();
+        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep, &c.stress).unwrap();
         file[8] = 3;
         assert!(matches!(read_from(&file[..], file.len() as u64), Err(Refusal::Newer(3))));
     }

@@ -1,9 +1,11 @@
 //! Columns of the particle set and of the deep water as little-endian bytes, for checkpoints.
 
-use crate::numerics::field::Block;
+use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::mask::BlockMask;
 use crate::particles::{Clump, DeepWater, Particles};
+use crate::solver::sand::CarriedStress;
+use crate::solver::sand::friction::{COMPONENTS, Stress};
 use bytemuck::Pod;
 use glam::{IVec3, Mat3, Vec3};
 use std::borrow::Cow;
@@ -189,6 +191,84 @@ impl DeepColumns {
             axis.blocks = values.into_iter().map(Block).collect();
         }
         fits.then_some(deep)
+    }
+}
+
+impl Element for Stress {
+    const LAYOUT: u32 = layout(true, 4, (COMPONENTS * BLOCK_CELLS) as u32);
+}
+
+const STRESS_BLOCKS: [u8; 12] = *b"stress.block";
+const STRESS_PRESSURE: [u8; 12] = *b"stress.p\0\0\0\0";
+const STRESS_FRICTION: [u8; 12] = *b"stress.s\0\0\0\0";
+const WALL_COUNTS: [u8; 12] = *b"stress.walls";
+const WALL_CELLS: [u8; 12] = *b"stress.cells";
+const WALL_FRICTION: [u8; 12] = *b"stress.t\0\0\0\0";
+
+/// All columns of the stress in sand; none without any.
+pub fn of_stress(stress: &CarriedStress) -> Vec<Column<'_>> {
+    // Taken apart so that a new field cannot be forgotten here.
+    let CarriedStress { grid, pressure, stress, walls } = stress;
+    if grid.is_empty() {
+        return Vec::new();
+    }
+    let pressure: Vec<[f32; BLOCK_CELLS]> = pressure.blocks.iter().map(|block| block.0).collect();
+    let counts: Vec<u64> = walls.iter().map(|cells| cells.len() as u64).collect();
+    let cells: Vec<u64> = walls.iter().flatten().map(|(index, _)| u64::from(*index)).collect();
+    let friction: Vec<Vec3> = walls.iter().flatten().map(|(_, friction)| *friction).collect();
+    vec![
+        column(STRESS_BLOCKS, grid.blocks()),
+        owned_column(STRESS_PRESSURE, &pressure),
+        column(STRESS_FRICTION, stress),
+        owned_column(WALL_COUNTS, &counts),
+        owned_column(WALL_CELLS, &cells),
+        owned_column(WALL_FRICTION, &friction),
+    ]
+}
+
+/// The columns of the stress in sand on their way from a file.
+#[derive(Default)]
+pub struct StressColumns {
+    blocks: Vec<IVec3>,
+    pressure: Vec<[f32; BLOCK_CELLS]>,
+    friction: Vec<Stress>,
+    counts: Vec<u64>,
+    cells: Vec<u64>,
+    at_walls: Vec<Vec3>,
+}
+
+impl StressColumns {
+    /// As [`allocate`], for a column of the stress.
+    pub fn allocate(&mut self, entry: &Entry) -> Option<&mut [u8]> {
+        match entry.name {
+            STRESS_BLOCKS => any_room(&mut self.blocks, entry),
+            STRESS_PRESSURE => any_room(&mut self.pressure, entry),
+            STRESS_FRICTION => any_room(&mut self.friction, entry),
+            WALL_COUNTS => any_room(&mut self.counts, entry),
+            WALL_CELLS => any_room(&mut self.cells, entry),
+            WALL_FRICTION => any_room(&mut self.at_walls, entry),
+            _ => None,
+        }
+    }
+
+    /// The stress, or `None` if columns are missing or do not fit together.
+    pub fn finish(self) -> Option<CarriedStress> {
+        let Self { blocks, pressure, friction, counts, cells, at_walls } = self;
+        let grid = BlockGrid::from_blocks(blocks.iter().copied());
+        let lengths = [pressure.len(), friction.len(), counts.len()];
+        let total = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count))?;
+        let fits = grid.blocks() == blocks
+            && lengths == [blocks.len(); 3]
+            && [total; 2] == [cells.len() as u64, at_walls.len() as u64]
+            && cells.iter().all(|cell| *cell < BLOCK_CELLS as u64);
+        if !fits {
+            return None;
+        }
+        let mut each = cells.into_iter().map(|cell| cell as u16).zip(at_walls);
+        let walls =
+            counts.iter().map(|count| each.by_ref().take(*count as usize).collect()).collect();
+        let pressure = Field { blocks: pressure.into_iter().map(Block).collect() };
+        Some(CarriedStress { grid, pressure, stress: friction, walls })
     }
 }
 

@@ -8,6 +8,7 @@ use super::layout::Product;
 use super::manifest::{FileEntry, FrameEntry, ManifestFile};
 use super::stats::StatsLog;
 use crate::particles::{DeepWater, Particles};
+use crate::solver::sand::CarriedStress;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -23,6 +24,8 @@ pub struct Frame {
     pub particles: Particles,
     /// The water without particles.
     pub deep: DeepWater,
+    /// The stress in free-flowing sand.
+    pub stress: CarriedStress,
     /// Figures for `stats.jsonl`; the writer adds its own.
     pub figures: Map<String, Value>,
 }
@@ -148,8 +151,9 @@ impl<E: Encode> FrameWriter<E> {
     }
 
     fn write_checkpoint(&self, frame: &Frame) -> Result<(), CacheError> {
-        let Frame { counters, particles, deep, .. } = frame;
-        checkpoint::write(&self.plan.cache, &self.plan.origin, counters, particles, deep)
+        let Frame { counters, particles, deep, stress, .. } = frame;
+        let (cache, origin) = (&self.plan.cache, &self.plan.origin);
+        checkpoint::write(cache, origin, counters, particles, deep, stress)
     }
 }
 

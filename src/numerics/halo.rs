@@ -3,6 +3,7 @@
 use super::field::Field;
 use super::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
 use glam::{UVec3, Vec3};
+use wide::f32x8;
 
 /// A block with a halo of one cell, `[x + 1][y + 1][z + 1]` for the block's cell `(x, y, z)`.
 pub type HaloTile<T> = [[[T; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
@@ -61,6 +62,15 @@ fn load_row<T: Copy>(
 #[inline(always)]
 pub fn tile_cell(i: usize) -> [usize; 3] {
     [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
+}
+
+/// The eight values along z that start `[x, y, z]` (0 … 2 each) from the lower corner of the halo for
+/// the block's row `row` (8 x + y): `[1, 1, 1]` is the row itself.
+#[inline(always)]
+pub fn tile_row(tile: &HaloTile<f32>, row: usize, [x, y, z]: [usize; 3]) -> f32x8 {
+    let mut values = [0.0; BLOCK_EDGE];
+    values.copy_from_slice(&tile[row / BLOCK_EDGE + x][row % BLOCK_EDGE + y][z..z + BLOCK_EDGE]);
+    f32x8::new(values)
 }
 
 /// Trilinear mean of the eight values around a place: `at` (0 … 1 along each axis) from the value

@@ -162,8 +162,8 @@ impl Line<'_> {
             owed: state.owed.clone(),
         };
         let figures = figures(&report, seconds);
-        let deep = state.deep.clone();
-        let frame = Frame { counters, time: simulation.time(), particles, deep, figures };
+        let (deep, stress) = (state.deep.clone(), state.stress.clone());
+        let frame = Frame { counters, time: simulation.time(), particles, deep, stress, figures };
         self.frames.send(Handover::Frame(Box::new(frame))).ok()
     }
 }

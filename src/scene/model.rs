@@ -225,10 +225,11 @@ pub enum YieldLaw {
 }
 
 /// The shape of the set of stresses that sand withstands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum YieldSurface {
     /// ‖s‖_F ≤ k p [NGL10 eq. 4].
+    #[default]
     Cone,
     /// Each |s_ij| ≤ k p / √3 [NGL10 eq. 15].
     Box,

@@ -1,5 +1,6 @@
 //! Simulation: the substep loop and one module per material.
 
+mod clock;
 mod emission;
 mod error;
 pub mod forces;

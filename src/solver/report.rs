@@ -51,6 +51,9 @@ pub struct PassSeconds {
     /// Viscosity, and the pressure after it.
     #[serde(default)]
     pub viscosity: f64,
+    /// Friction inside sand and along walls.
+    #[serde(default)]
+    pub friction: f64,
     /// Extending velocities outward.
     pub extend: f64,
     /// Grid to particles, advection and push-out.
@@ -71,6 +74,7 @@ impl PassSeconds {
             + self.to_grid
             + self.pressure
             + self.viscosity
+            + self.friction
             + self.extend
             + self.to_particles
             + self.volume
@@ -85,6 +89,7 @@ impl PassSeconds {
         self.to_grid += other.to_grid;
         self.pressure += other.pressure;
         self.viscosity += other.viscosity;
+        self.friction += other.friction;
         self.extend += other.extend;
         self.to_particles += other.to_particles;
         self.volume += other.volume;
@@ -115,6 +120,8 @@ pub struct SubstepReport {
     pub pressure_residual: f32,
     /// Iterations of the viscous solver.
     pub viscosity_iterations: u32,
+    /// Iterations of the friction of sand.
+    pub friction_iterations: u32,
     /// False if the pressure solver hit its limit.
     pub pressure_converged: bool,
     /// Time by pass.
@@ -148,6 +155,9 @@ pub struct FrameReport {
     /// Viscous iterations, all substeps together.
     #[serde(default)]
     pub viscosity_iterations: u32,
+    /// Iterations of the friction of sand, all substeps together.
+    #[serde(default)]
+    pub friction_iterations: u32,
     /// Worst relative residual of the pressure.
     pub pressure_residual: f32,
     /// Particles emitted in the frame.

@@ -3,13 +3,17 @@
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
 use super::remarks::{self, Unsolved};
+use super::sand::clumps::Clumps;
+use super::sand::friction::Effort;
+use super::sand::materials::SandMaterials;
+use super::sand::{CarriedStress, SandSettings, SandSolver, SandStep};
 use super::sinks::Sinks;
 use super::water::tension::longest_step;
 use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
 use crate::particles::{DeepWater, Particles};
-use crate::scene::{MaterialKind, Scene, UpdateScheme, Water};
+use crate::scene::{MaterialKind, Method, Scene, UpdateScheme, Water};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -27,6 +31,10 @@ const LONGEST_FALL: f32 = 2.0;
 const CROWDED_SHARE: f64 = 0.05;
 /// A step is halved at most this often before the simulation counts as unstable.
 const MOST_HALVINGS: u32 = 8;
+/// How hard friction is worked at in each of its rounds.
+const EFFORT: Effort = Effort { iterations: 30, tolerance: 1e-4 };
+/// Cells that sand may cross in a substep: its forces act at the start of each [NGL10 §4].
+const LONGEST_SAND_WAY: f32 = 0.5;
 /// Liquids that in a frame spread momentum over more than this, as ν Δt / Δx², are thick.
 const THICK: f64 = 0.1;
 
@@ -51,6 +59,28 @@ pub struct SimulationState {
     pub particles: Particles,
     /// The water without particles; empty unless the scene asks for a narrow band.
     pub deep: DeepWater,
+    /// The stress in free-flowing sand; empty without any.
+    pub stress: CarriedStress,
+}
+
+/// What moves the particles.
+enum Mover {
+    Water(Box<WaterSolver>),
+    Sand(Box<SandSolver>, Clumps),
+}
+
+impl Mover {
+    fn of_scene(scene: &Scene) -> Self {
+        match scene.method() {
+            Method::Water | Method::IncompressibleSand => {
+                Self::Water(Box::new(WaterSolver::new(narrow_band(scene))))
+            }
+            Method::FreeFlowingSand => {
+                let solver = SandSolver::new(SandMaterials::of_scene(scene));
+                Self::Sand(Box::new(solver), Clumps::new(scene.domain.cell_size))
+            }
+        }
+    }
 }
 
 /// A running simulation.
@@ -61,7 +91,7 @@ pub struct Simulation {
     emission: Emission,
     forces: Forces,
     sinks: Sinks,
-    water: WaterSolver,
+    mover: Mover,
     /// FLIP ratio, or 0 under APIC.
     keep: f32,
     warnings: Vec<Warning>,
@@ -100,10 +130,8 @@ impl Simulation {
         warnings.extend(solid_warnings.iter().map(Warning::from));
         let (sinks, sink_warnings) = Sinks::new(scene)?;
         warnings.extend(sink_warnings);
-        let (keep, affine) = update_scheme(scene);
-        if affine {
-            state.particles.ensure_affine();
-        }
+        let (keep, _) = update_scheme(scene);
+        complete_columns(scene, &mut state.particles);
         Ok(Self {
             scene: scene.clone(),
             state,
@@ -111,7 +139,7 @@ impl Simulation {
             emission,
             forces: Forces::new(scene),
             sinks,
-            water: WaterSolver::new(narrow_band(scene)),
+            mover: Mover::of_scene(scene),
             keep,
             warnings,
             told_crowding: 0.0,
@@ -146,8 +174,10 @@ impl Simulation {
             let fills = report.substeps == 0 && self.state.frame != self.scene.first_frame;
             self.emit(Moment { time: start + done, dt, fills })?;
             seconds.emit += clock.elapsed().as_secs_f64();
-            let boxes = self.emission.flow_boxes().chain(self.sinks.boxes(start + done));
-            self.water.band_mut().keep_particles_in(boxes);
+            if let Mover::Water(water) = &mut self.mover {
+                let boxes = self.emission.flow_boxes().chain(self.sinks.boxes(start + done));
+                water.band_mut().keep_particles_in(boxes);
+            }
             let (step, taken) = self.step(start + done, dt, &mut seconds)?;
             dt = taken;
             done += dt;
@@ -156,6 +186,7 @@ impl Simulation {
             report.seconds.add(&seconds);
             report.pressure_iterations += step.pressure_iterations;
             report.viscosity_iterations += step.viscosity_iterations;
+            report.friction_iterations += step.friction_iterations;
             report.pressure_residual = report.pressure_residual.max(step.pressure_residual);
             report.blocks = step.blocks;
             unsolved.pressure += u32::from(!step.pressure_converged);
@@ -170,6 +201,7 @@ impl Simulation {
                 max_speed: step.max_speed,
                 pressure_iterations: step.pressure_iterations,
                 viscosity_iterations: step.viscosity_iterations,
+                friction_iterations: step.friction_iterations,
                 pressure_residual: step.pressure_residual,
                 pressure_converged: step.pressure_converged,
                 seconds,
@@ -205,7 +237,17 @@ impl Simulation {
     /// before the first substep.
     pub fn pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
         let density = self.scene.materials.first().map_or(0.0, |m| m.kind.density());
-        self.water.pressures(density)
+        let (water, sand) = match &self.mover {
+            Mover::Water(water) => (Some(water.pressures(density)), None),
+            Mover::Sand(sand, _) => (None, Some(sand.pressures(self.heaviest_sand()))),
+        };
+        water.into_iter().flatten().chain(sand.into_iter().flatten())
+    }
+
+    /// Density of the heaviest sand [kg/m³].
+    fn heaviest_sand(&self) -> f32 {
+        let sands = self.scene.materials.iter().filter_map(|material| material.sand());
+        sands.map(|sand| sand.density).fold(0.0, f32::max)
     }
 
     /// The present frame.
@@ -222,16 +264,17 @@ impl Simulation {
         let Self { scene, state, solids, emission, forces, warnings, .. } = self;
         let acceleration = (scene.gravity, forces.set_step(moment.time, moment.dt));
         warnings.extend(emission.begin(scene, solids, acceleration, state, moment)?);
-        if update_scheme(scene).1 {
-            state.particles.ensure_affine();
-        }
+        complete_columns(scene, &mut state.particles);
         Ok(())
     }
 
     /// How many equal substeps the rest of the frame needs, and the CFL number of the next one.
     fn choose_substeps(&self, length: f64, done: f64, taken: u32) -> (u32, f32) {
         let cell = self.scene.domain.cell_size;
-        let limits = self.scene.substeps;
+        let mut limits = self.scene.substeps;
+        if matches!(self.mover, Mover::Sand(..)) {
+            limits.cfl = limits.cfl.min(LONGEST_SAND_WAY);
+        }
         let speeds = Speeds::of(&self.state.particles.velocity);
         let fast =
             speeds.most.max(self.solids.max_speed()).max(speeds.all * limits.cfl / LONGEST_WAY);
@@ -266,30 +309,46 @@ impl Simulation {
             let clock = Instant::now();
             self.solids.set_time(time + dt, dt)?;
             seconds.solids += clock.elapsed().as_secs_f64();
-            let settings = StepSettings {
-                cell_size: self.scene.domain.cell_size,
-                dt: dt as f32,
-                gravity: self.scene.gravity,
-                keep: self.keep,
-                viscosity: viscosity(&self.scene),
-                tension: tension(&self.scene),
-            };
             if self.state.particles.is_empty() && self.state.deep.is_empty() {
                 self.end_step(time, dt, seconds)?;
                 return Ok((Step::idle(), dt));
             }
-            let SimulationState { particles, deep, .. } = &mut self.state;
-            let forces = self.forces.set_step(time, dt);
-            self.emission.find_sources(self.water.sources_mut(), (time, dt));
-            let (water, solids) = (&mut self.water, &self.solids);
-            match rayon::scope(|_| water.step(particles, deep, solids, forces, settings, seconds)) {
-                StepOutcome::TooLong { .. } => dt *= 0.5,
-                StepOutcome::Done { max_speed, blocks, pressure, viscosity } => {
+            match self.move_particles(time, dt, seconds) {
+                None => dt *= 0.5,
+                Some(step) => {
                     self.end_step(time, dt, seconds)?;
                     let clock = Instant::now();
                     self.resample(time + dt);
                     seconds.band += clock.elapsed().as_secs_f64();
-                    let step = Step {
+                    return Ok((step, dt));
+                }
+            }
+        }
+        Err(self.unstable(dt))
+    }
+
+    /// Moves the particles for `dt` from `time` [s], or returns `None` if what comes out is too fast for
+    /// that.
+    fn move_particles(&mut self, time: f64, dt: f64, seconds: &mut PassSeconds) -> Option<Step> {
+        let Self { scene, state, solids, emission, forces, mover, keep, .. } = self;
+        let SimulationState { particles, deep, stress, .. } = state;
+        let (cell_size, gravity) = (scene.domain.cell_size, scene.gravity);
+        let active = forces.set_step(time, dt);
+        match mover {
+            Mover::Water(water) => {
+                emission.find_sources(water.sources_mut(), (time, dt));
+                let settings = StepSettings {
+                    cell_size,
+                    dt: dt as f32,
+                    gravity,
+                    keep: *keep,
+                    viscosity: viscosity(scene),
+                    tension: tension(scene),
+                };
+                let step = |_: &_| water.step(particles, deep, solids, active, settings, seconds);
+                match rayon::scope(step) {
+                    StepOutcome::TooLong { .. } => None,
+                    StepOutcome::Done { max_speed, blocks, pressure, viscosity } => Some(Step {
                         max_speed,
                         blocks,
                         pressure_iterations: pressure.iterations,
@@ -297,12 +356,28 @@ impl Simulation {
                         viscosity_converged: viscosity.converged,
                         pressure_residual: pressure.residual,
                         pressure_converged: pressure.converged,
-                    };
-                    return Ok((step, dt));
+                        friction_iterations: 0,
+                    }),
+                }
+            }
+            Mover::Sand(sand, _) => {
+                let settings = SandSettings { cell_size, dt: dt as f32, gravity, effort: EFFORT };
+                let step = |_: &_| sand.step(particles, stress, solids, active, settings, seconds);
+                match rayon::scope(step) {
+                    SandStep::TooLong { .. } => None,
+                    SandStep::Done { max_speed, blocks, pressure, friction } => Some(Step {
+                        max_speed,
+                        blocks,
+                        pressure_iterations: pressure.report.iterations,
+                        viscosity_iterations: 0,
+                        viscosity_converged: true,
+                        pressure_residual: pressure.report.residual,
+                        pressure_converged: pressure.report.converged,
+                        friction_iterations: friction.iterations,
+                    }),
                 }
             }
         }
-        Err(self.unstable(dt))
     }
 
     /// What follows the motion of a step: births, and removals.
@@ -316,9 +391,7 @@ impl Simulation {
         let Self { scene, state, solids, emission, sinks, warnings, .. } = self;
         state.step += 1;
         warnings.extend(emission.end(scene, solids, state, (time, dt))?);
-        if update_scheme(scene).1 {
-            state.particles.ensure_affine();
-        }
+        complete_columns(scene, &mut state.particles);
         if let Some(bounds) = &scene.domain.bounds {
             state.removed += remove_outside(&mut state.particles, bounds) as u64;
         }
@@ -327,7 +400,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Moves water between the particles and the deep at `time` [s].
+    /// Moves water between the particles and the deep at `time` [s]; splits and merges clumps of sand.
     fn resample(&mut self, time: f64) {
         let settings = Resampling {
             seed: self.scene.seed,
@@ -336,7 +409,14 @@ impl Simulation {
             material: 0,
         };
         let SimulationState { particles, deep, next_id, .. } = &mut self.state;
-        self.water.resample(particles, deep, next_id, settings);
+        match &mut self.mover {
+            Mover::Water(water) => {
+                water.resample(particles, deep, next_id, settings);
+            }
+            Mover::Sand(_, clumps) => {
+                clumps.split_and_merge(particles, &self.solids, next_id);
+            }
+        }
     }
 
     /// Every particle must lie where cells can be numbered.
@@ -379,7 +459,8 @@ impl Simulation {
     fn warn_about_crowding(&mut self, observer: &mut dyn Observer) {
         let particle = f64::from(0.5 * self.scene.domain.cell_size).powi(3);
         let all = (self.state.particles.len() as u64 + self.state.deep.volume) as f64 * particle;
-        let crowding = self.water.crowding();
+        let Mover::Water(water) = &self.mover else { return };
+        let crowding = water.crowding();
         let few = CROWDED_SHARE * all;
         if all > 0.0 && crowding.excess >= few && crowding.excess >= 2.0 * self.told_crowding {
             self.told_crowding = crowding.excess;
@@ -440,6 +521,16 @@ impl Speeds {
     }
 }
 
+/// Gives new particles what the scene's solver needs of them besides.
+fn complete_columns(scene: &Scene, particles: &mut Particles) {
+    if update_scheme(scene).1 {
+        particles.ensure_affine();
+    }
+    if scene.method() == Method::FreeFlowingSand {
+        particles.ensure_clumps(scene.domain.cell_size);
+    }
+}
+
 /// What is reported of a step.
 #[derive(Default)]
 struct Step {
@@ -450,6 +541,7 @@ struct Step {
     viscosity_converged: bool,
     pressure_residual: f32,
     pressure_converged: bool,
+    friction_iterations: u32,
 }
 
 /// Thickness of the band below the surface that holds particles [cells]; 0 without one.

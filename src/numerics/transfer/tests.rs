@@ -64,7 +64,7 @@ fn spread(sorted: &Sorted, position: &[Vec3], velocity: &[Vec3], affine: &[Mat3]
     ToGrid::default().accumulate(
         sorted,
         CELL,
-        FromParticles { position, velocity, affine },
+        FromParticles { position, velocity, affine, mass: &[], volume: &[] },
         OnGrid { velocity: on_faces, weight, count },
     );
     spread

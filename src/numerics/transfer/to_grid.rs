@@ -1,5 +1,6 @@
 //! Particles to grid: weighted averages of velocity at the faces [ZB05 §4.2.2], and the number of
-//! particles around each cell, in one pass over the particles.
+//! particles around each cell, in one pass over the particles. Those of sand differ in mass and volume
+//! [NGL10 §3].
 //!
 //! A block's particles go to a scratch block with one layer around it; the layer is kept aside, and
 //! every block then collects what its neighbours have for it, in a fixed order.
@@ -33,15 +34,20 @@ pub struct FromParticles<'a> {
     /// Matrices C [1/s] of APIC (Jiang et al. 2015, doi:10.1145/2766996), by which each particle
     /// adds v + C (x_face − x_particle); empty under other schemes.
     pub affine: &'a [Mat3],
+    /// How many particles of mass 1 each counts for at the faces; empty: one.
+    pub mass: &'a [f32],
+    /// How many particles of volume 1 each counts for at the centres; empty: one.
+    pub volume: &'a [f32],
 }
 
 /// What [`ToGrid::accumulate`] fills.
 pub struct OnGrid<'a> {
     /// Weighted average of the velocities of the particles near each face [m/s], zero where none is.
     pub velocity: &'a mut FaceField,
-    /// Sum of the trilinear weights of the particles at each face.
+    /// Sum of the trilinear weights of the particles at each face, times their masses.
     pub weight: &'a mut FaceField,
-    /// Sum of their trilinear weights at each cell centre: the number of particles around a cell.
+    /// Sum of their trilinear weights at each cell centre, times their volumes: the number of
+    /// particles around a cell.
     pub count: &'a mut Field<f32>,
 }
 
@@ -132,10 +138,19 @@ fn average(momentum: &mut [f32; BLOCK_CELLS], weight: &mut [f32; BLOCK_CELLS]) {
 
 impl<'a> FromParticles<'a> {
     fn part(&self, range: &std::ops::Range<usize>) -> Self {
-        let affine = if self.affine.is_empty() { &[] } else { &self.affine[range.clone()] };
-        let (position, velocity) = (&self.position[range.clone()], &self.velocity[range.clone()]);
-        Self { position, velocity, affine }
+        Self {
+            position: &self.position[range.clone()],
+            velocity: &self.velocity[range.clone()],
+            affine: part_of(self.affine, range),
+            mass: part_of(self.mass, range),
+            volume: part_of(self.volume, range),
+        }
     }
+}
+
+/// A part of a column that may be empty as a whole.
+fn part_of<'a, T>(column: &'a [T], range: &std::ops::Range<usize>) -> &'a [T] {
+    if column.is_empty() { column } else { &column[range.clone()] }
 }
 
 /// Sums per row along z, apart for nodes one below, level with and one above the particle's cell,
@@ -155,6 +170,8 @@ struct Eight {
     sides: [[f32x8; 2]; 3],
     /// Along each axis: weights of the centres of the cell below, the own one, the one above.
     centres: [[f32x8; 3]; 3],
+    /// The weights of the centres along z for the count.
+    counted: [f32x8; 3],
     velocity: [f32x8; 3],
     /// Per component: change of velocity over one cell along each axis.
     slope: [[f32x8; 3]; 3],
@@ -266,7 +283,16 @@ fn prepare(
     let place: [f32x8; 3] = per_axis(|a| position[a] / h - cell[a]);
     let mut sides = per_axis(|a| to_sides(place[a]));
     let mut centres = per_axis(|a| to_centres(place[a]));
-    sides[2].iter_mut().chain(&mut centres[2]).for_each(|w| *w *= hand.present);
+    let mut counted = centres[2].map(|w| w * hand.present);
+    if !particles.volume.is_empty() {
+        let volume = f32x8::new(hand.index.map(|i| particles.volume[i]));
+        counted.iter_mut().for_each(|w| *w *= volume);
+    }
+    let mut mass = hand.present;
+    if !particles.mass.is_empty() {
+        mass *= f32x8::new(hand.index.map(|i| particles.mass[i]));
+    }
+    sides[2].iter_mut().chain(&mut centres[2]).for_each(|w| *w *= mass);
     let mut slope = [[f32x8::ZERO; 3]; 3];
     if !particles.affine.is_empty() {
         for (axis, slope) in slope.iter_mut().enumerate() {
@@ -274,7 +300,7 @@ fn prepare(
             *slope = std::array::from_fn(|a| f32x8::new(rows.map(|row| row[a])));
         }
     }
-    Eight { sides, centres, velocity: hand.take(particles.velocity), slope, place }
+    Eight { sides, centres, counted, velocity: hand.take(particles.velocity), slope, place }
 }
 
 /// Adds one component of the velocity and its weights to the rows around row (x, y).
@@ -323,7 +349,7 @@ fn add_count(batch: &[Eight], x: usize, y: usize, count: &mut Planes) {
             let mut w = [f32x8::ZERO; 3];
             for eight in batch {
                 let across = eight.centres[0][i] * eight.centres[1][j];
-                for (w, z) in w.iter_mut().zip(eight.centres[2]) {
+                for (w, z) in w.iter_mut().zip(eight.counted) {
                     *w += across * z;
                 }
             }

@@ -23,6 +23,8 @@ pub struct SolidContacts<'a> {
     pub margin: f32,
     /// Length of the step \[s\], at the end of which the solids are posed.
     pub dt: f32,
+    /// Friction of solids that have none of their own.
+    pub friction: f32,
 }
 
 impl Obstacles for SolidContacts<'_> {
@@ -34,8 +36,14 @@ impl Obstacles for SolidContacts<'_> {
     fn near(&self, block: usize) -> Option<SolidContact<'_>> {
         let near = self.solids.near(self.grid.blocks()[block]);
         let longest_piece = LONGEST_PIECE * self.solids.cell_size();
-        let Self { margin, dt, .. } = *self;
-        (!near.is_empty()).then_some(SolidContact { solids: near, margin, longest_piece, dt })
+        let Self { margin, dt, friction, .. } = *self;
+        (!near.is_empty()).then_some(SolidContact {
+            solids: near,
+            margin,
+            longest_piece,
+            dt,
+            friction,
+        })
     }
 }
 
@@ -45,6 +53,7 @@ pub struct SolidContact<'a> {
     margin: f32,
     longest_piece: f32,
     dt: f32,
+    friction: f32,
 }
 
 impl Contact for SolidContact<'_> {
@@ -125,7 +134,11 @@ impl SolidContact<'_> {
         let normal = self.solids.normal(point);
         let solid = self.solids.velocity(point);
         *velocity = solid
-            + rub(*velocity - solid, normal, self.solids.boundary(point).friction.unwrap_or(0.0));
+            + rub(
+                *velocity - solid,
+                normal,
+                self.solids.boundary(point).friction.unwrap_or(self.friction),
+            );
         self.push_out(point, distance, normal)
     }
 

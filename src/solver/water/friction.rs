@@ -120,19 +120,19 @@ fn load_axes(
 }
 
 /// The values at a cell's lower and upper face along each axis.
-fn faces(tiles: &[HaloTile<f32>; 3], i: usize) -> [(f32, f32); 3] {
+pub fn faces(tiles: &[HaloTile<f32>; 3], i: usize) -> [(f32, f32); 3] {
     let [x, y, z] = [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1];
     let [a, b, c] = tiles;
     [(a[x][y][z], a[x + 1][y][z]), (b[x][y][z], b[x][y + 1][z]), (c[x][y][z], c[x][y][z + 1])]
 }
 
 /// The closed area of a cell's faces as a vector out of the solid, in units of a face.
-fn closed_area(open: &[HaloTile<f32>; 3], i: usize) -> Vec3 {
+pub fn closed_area(open: &[HaloTile<f32>; 3], i: usize) -> Vec3 {
     Vec3::from_array(faces(open, i).map(|(low, high)| high - low))
 }
 
 /// The mean of what is at the open faces of a cell.
-fn at_centre(values: &[HaloTile<f32>; 3], open: &[HaloTile<f32>; 3], i: usize) -> Vec3 {
+pub fn at_centre(values: &[HaloTile<f32>; 3], open: &[HaloTile<f32>; 3], i: usize) -> Vec3 {
     let (values, open) = (faces(values, i), faces(open, i));
     Vec3::from_array([0, 1, 2].map(|axis| {
         let ((low, high), (w_low, w_high)) = (values[axis], open[axis]);

@@ -2,21 +2,21 @@
 //! Graphics 24(3), 2005, doi:10.1145/1073204.1073298.
 
 mod band;
-mod boundary;
-mod contact;
-mod contents;
+pub(in crate::solver) mod boundary;
+pub(in crate::solver) mod contact;
+pub(in crate::solver) mod contents;
 mod continuation;
 mod coupling;
 mod crowding;
-mod friction;
-mod projection;
+pub(in crate::solver) mod friction;
+pub(in crate::solver) mod projection;
 mod separation;
 mod sources;
 mod step;
-mod surface;
+pub(in crate::solver) mod surface;
 pub(in crate::solver) mod tension;
 mod viscosity;
-mod volume;
+pub(in crate::solver) mod volume;
 
 pub use band::{NarrowBand, Resampled, Resampling, Reservoir};
 pub use crowding::Crowding;

@@ -11,7 +11,7 @@ use super::surface::{steepness, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, tile_cell};
+use crate::numerics::halo::{HaloTile, load_halo, tile_cell, tile_row};
 use crate::numerics::poisson::PoissonMatrix;
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
@@ -94,7 +94,7 @@ pub fn assemble(
 }
 
 /// What flows through one block's faces along one axis, halo included.
-pub(super) struct Flux {
+pub struct Flux {
     /// Share of each face outside solids.
     pub open: HaloTile<f32>,
     /// Mean velocity across each face, of liquid and solids [m/s].
@@ -184,28 +184,21 @@ fn coupling(own: f32x8, other: f32x8, open: f32x8) -> Coupling {
 /// The block's row `row` (8 x + y) of a tile.
 #[inline(always)]
 fn row_of(tile: &HaloTile<f32>, row: usize) -> f32x8 {
-    row_at(tile, row, [1, 1, 1])
+    tile_row(tile, row, [1, 1, 1])
 }
 
 /// The cells below those of a row along `axis`.
 #[inline(always)]
 fn row_below(tile: &HaloTile<f32>, row: usize, axis: usize) -> f32x8 {
     let [dx, dy, dz] = unit_step(axis);
-    row_at(tile, row, [1 - dx, 1 - dy, 1 - dz])
+    tile_row(tile, row, [1 - dx, 1 - dy, 1 - dz])
 }
 
 /// The cells above those of a row along `axis`.
 #[inline(always)]
 fn row_above(tile: &HaloTile<f32>, row: usize, axis: usize) -> f32x8 {
     let [dx, dy, dz] = unit_step(axis);
-    row_at(tile, row, [1 + dx, 1 + dy, 1 + dz])
-}
-
-#[inline(always)]
-fn row_at(tile: &HaloTile<f32>, row: usize, [x, y, z]: [usize; 3]) -> f32x8 {
-    let mut values = [0.0; BLOCK_EDGE];
-    values.copy_from_slice(&tile[row / BLOCK_EDGE + x][row % BLOCK_EDGE + y][z..z + BLOCK_EDGE]);
-    f32x8::new(values)
+    tile_row(tile, row, [1 + dx, 1 + dy, 1 + dz])
 }
 
 #[inline(always)]

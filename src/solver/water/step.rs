@@ -23,10 +23,10 @@ use crate::numerics::transfer::{
 };
 use crate::particles::{DeepWater, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
+use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
 use glam::Vec3;
 use rayon::prelude::*;
-use std::time::Instant;
 
 /// Distance [cells] that particles keep from solids.
 const CONTACT_MARGIN: f32 = 0.002;
@@ -275,7 +275,7 @@ impl WaterSolver {
         self.to_grid.accumulate(
             &self.sorted,
             cell_size,
-            FromParticles { position, velocity, affine },
+            FromParticles { position, velocity, affine, mass: &[], volume: &[] },
             OnGrid {
                 velocity: &mut self.velocity,
                 weight: &mut self.weight,
@@ -473,7 +473,7 @@ impl WaterSolver {
         let (StepSettings { cell_size, dt, .. }, keep) = (settings, settings.viscous_keep());
         let Self { sorted, velocity, before, displacing, .. } = self;
         let (grid, margin) = (&sorted.grid, CONTACT_MARGIN * cell_size);
-        let contacts = SolidContacts { solids, grid, margin, dt };
+        let contacts = SolidContacts { solids, grid, margin, dt, friction: 0.0 };
         let flow = GridFlow { velocity, before, displacing };
         ToParticles {
             position: &mut particles.position,
@@ -505,19 +505,4 @@ fn let_go(
         report = report.then(again);
     }
     report
-}
-
-/// Times consecutive passes.
-struct Clock(Instant);
-
-impl Clock {
-    fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    fn lap(&mut self, seconds: &mut f64) {
-        let now = Instant::now();
-        *seconds += (now - self.0).as_secs_f64();
-        self.0 = now;
-    }
 }

@@ -35,7 +35,7 @@ const LONGEST: f32 = 0.1;
 /// Cells with less room than this around them are left as they are [cells].
 const LEAST_ROOM: f32 = 1e-3;
 /// Stands for the density error of a cell that is not surrounded by liquid.
-const NO_ERROR: f32 = f32::INFINITY;
+pub const NO_ERROR: f32 = f32::INFINITY;
 
 /// What the liquid fills, and how far.
 #[derive(Clone, Copy)]
@@ -90,6 +90,30 @@ pub fn find_excess(
             };
             let opening = error.clamp(-LARGEST_EXCESS, LARGEST_EXCESS);
             *excess = rate * contents.room.blocks[b].0[i] * opening;
+        }
+    });
+}
+
+/// Sets `error` to the mean of [`find_excess`]'s density error around each liquid cell that is
+/// surrounded by liquid and solids, `None` standing for [`f32::INFINITY`] elsewhere. `scratch` holds
+/// intermediate values.
+pub fn find_mean_error(filling: Filling<'_>, scratch: &mut Field<f32>, error: &mut Field<f32>) {
+    find_inner_error(filling, scratch);
+    let (grid, scratch) = (filling.grid, &*scratch);
+    error.blocks.resize(grid.len(), Block([NO_ERROR; BLOCK_CELLS]));
+    error.blocks.par_iter_mut().enumerate().for_each(|(b, error)| {
+        error.0.fill(NO_ERROR);
+        if scratch.blocks[b].0.iter().all(|error| *error == NO_ERROR) {
+            return;
+        }
+        let mut errors = [[[NO_ERROR; 10]; 10]; 10];
+        load_halo(grid, scratch, b, NO_ERROR, &mut errors);
+        let mut room = [[[1.0; 10]; 10]; 10];
+        load_halo(grid, &filling.contents.room, b, 1.0, &mut room);
+        let mean = MeanError::new(&mut errors, room);
+        let cells = error.0.iter_mut().zip(&scratch.blocks[b].0).enumerate();
+        for (i, (error, _)) in cells.filter(|(_, (_, own))| **own != NO_ERROR) {
+            *error = mean.of(i);
         }
     });
 }

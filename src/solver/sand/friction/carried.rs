@@ -1,0 +1,65 @@
+//! Stresses that are carried from one step to the next: the start of the next solve.
+
+use super::Stress;
+use super::walls::WallCells;
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::BlockGrid;
+use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+
+/// The stresses inside sand and between it and walls at the end of a step, part of a simulation's
+/// state: a solve that starts elsewhere ends elsewhere, if only by its tolerance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CarriedStress {
+    /// The blocks that bear any.
+    pub grid: BlockGrid,
+    /// The pressure p' / Δt of each cell [m/s²]: per time, since steps differ in length.
+    pub pressure: Field<f32>,
+    /// The frictional stress of each cell, likewise [m/s²].
+    pub stress: Vec<Stress>,
+    /// Per block: cells beside walls, ascending, and the friction there [m/s²].
+    pub walls: Vec<Vec<(u16, Vec3)>>,
+}
+
+impl CarriedStress {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.grid.is_empty()
+    }
+
+    /// The stresses of `block`, if it bears any.
+    pub fn get(&self, block: IVec3) -> Option<&Stress> {
+        self.stress.get(self.grid.find(block)?)
+    }
+
+    /// The friction at walls in `block`.
+    pub fn walls(&self, block: IVec3) -> &[(u16, Vec3)] {
+        self.grid.find(block).and_then(|b| self.walls.get(b)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes over those of the blocks of `grid` in which there is any, times `scale`.
+    pub(super) fn take(
+        &mut self,
+        (grid, pressure): (&BlockGrid, &[&Block<f32>]),
+        stress: &[Stress],
+        walls: &WallCells,
+        scale: f32,
+    ) {
+        let bears = |b: &usize| {
+            pressure[*b].0.iter().any(|p| *p > 0.0) || walls.stresses(*b).next().is_some()
+        };
+        let chosen: Vec<usize> = (0..grid.len()).filter(bears).collect();
+        self.grid = BlockGrid::from_blocks(chosen.iter().map(|b| grid.blocks()[*b]));
+        // The new grid lists its blocks in the same order, as a part of the old one.
+        let scaled = |p: &Block<f32>| Block(p.0.map(|p| p * scale));
+        self.pressure.blocks = chosen.par_iter().map(|b| scaled(pressure[*b])).collect();
+        self.stress.clear();
+        self.stress.par_extend(chosen.par_iter().map(|b| {
+            let mut stress = stress[*b];
+            stress.0.as_flattened_mut().iter_mut().for_each(|s| *s *= scale);
+            stress
+        }));
+        let at_walls = |b: &usize| walls.stresses(*b).map(|(cell, s)| (cell, s * scale)).collect();
+        self.walls = chosen.par_iter().map(at_walls).collect();
+    }
+}

@@ -1,0 +1,352 @@
+//! Friction inside sand and along walls, by the principle of maximum dissipation [NGL10 §2.3]: of all
+//! stresses that the yield condition allows, those that leave the least kinetic energy.
+//!
+//! The paper bounds each staggered component of the stress by itself (eq. 15), which makes splashes
+//! follow the axes. Here each cell c has a stress of its own on everything that shears it: its three
+//! normal strain rates and the four edges around it for each of the three pairs of axes. With D of the
+//! edges weighted so that their squares average, the length of these fifteen numbers is the Frobenius
+//! norm ‖D‖_F of the cell, and the dual stress is bounded by the isotropic cone
+//!
+//! ```text
+//! minimise over σ_c, ‖σ_c‖ ≤ k p_c:   ½ Σ_faces ρ |v|²   with   v = v* − (1/ρ) Σ_c E_cᵀ σ_c
+//! ```
+//!
+//! The bounds are separable, no mode of the grid goes without friction (squares are averaged, not
+//! strains), and what is static is exactly so. Walls add the same with the tangential velocity of the
+//! sand in a cell beside them and the bound μ p A. It is solved by accelerated projected gradients
+//! [A. Beck and M. Teboulle 2009, doi:10.1137/080716542] with adaptive restart [B. O'Donoghue and
+//! E. Candès 2015, doi:10.1007/s10208-013-9150-3] from the stress of the last step.
+
+mod around;
+mod carried;
+mod faces;
+mod shear;
+mod walls;
+
+pub use carried::CarriedStress;
+
+use crate::geometry::SolidField;
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
+use crate::numerics::halo::load_halo;
+use crate::numerics::transfer::FaceField;
+use crate::scene::YieldSurface;
+use around::Around;
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+use walls::WallCells;
+
+/// Components of a cell's stress: three normal ones, then four edges for each of xy, yz and zx.
+pub const COMPONENTS: usize = 15;
+/// Greatest eigenvalue of E Eᵀ for sand of one density: that of the shortest waves is 8.
+const STIFFEST: f32 = 8.0;
+/// Share of the step length that is left to the friction of walls, whose own greatest eigenvalue is 1.
+const LEFT_TO_WALLS: f32 = 0.2;
+
+/// The stresses of a block's cells, scaled like the pressure [m/s].
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Stress(pub [[f32; BLOCK_CELLS]; COMPONENTS]);
+
+/// The sand as friction sees it.
+#[derive(Clone, Copy)]
+pub struct Rubbing<'a> {
+    /// The active blocks.
+    pub grid: &'a BlockGrid,
+    /// Inverse of the relative density at the faces; 0 where friction does not act.
+    pub lightness: &'a FaceField,
+    /// The solids.
+    pub solid: &'a SolidField,
+    /// p' of each cell [m/s].
+    pub pressure: &'a Field<f32>,
+    /// k, so that ‖s‖_F ≤ k p, of each cell.
+    pub coefficient: &'a Field<f32>,
+    /// Friction of walls that have none of their own, of each cell.
+    pub wall_friction: &'a Field<f32>,
+    /// Momentum that closed faces have lost to the solids behind them [m/s].
+    pub stopped: &'a FaceField,
+    /// The shape of the yield surface.
+    pub surface: YieldSurface,
+}
+
+/// When friction counts as solved.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Iterations at most.
+    pub iterations: u32,
+    /// Stop once an iteration changes the stress by less than this share of its bounds.
+    pub tolerance: f32,
+}
+
+/// How a solve went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrictionReport {
+    /// Iterations done.
+    pub iterations: u32,
+    /// Change of the stress in the last of them, as a share of its bounds.
+    pub change: f32,
+}
+
+/// Finds frictional stresses; keeps its work space.
+#[derive(Default)]
+pub struct FrictionSolver {
+    /// The blocks with pressure and those around them.
+    grid: BlockGrid,
+    /// Their numbers in the grid of all.
+    source: Vec<u32>,
+    lightness: FaceField,
+    start: FaceField,
+    velocity: FaceField,
+    /// √½ on edges with sand on all four faces around, 0 elsewhere.
+    edges: [Field<f32>; 3],
+    bound: Field<f32>,
+    step: Field<f32>,
+    stress: Vec<Stress>,
+    ahead: Vec<Stress>,
+    normals: [Field<f32>; 3],
+    edge_sums: [Field<f32>; 3],
+    walls: WallCells,
+    squares: f64,
+}
+
+impl FrictionSolver {
+    /// Takes over the pressure and its bounds. Blocks in which nothing presses are left out. The stress is that
+    /// of the last call, or `carried` over into a step of so many seconds, as far as the bounds allow.
+    pub fn prepare(&mut self, rubbing: Rubbing<'_>, carried: Option<(&CarriedStress, f32)>) {
+        let old = match carried {
+            Some(_) => None,
+            None => Some((std::mem::take(&mut self.grid), std::mem::take(&mut self.stress))),
+        };
+        self.choose_blocks(rubbing);
+        let from = |b: &_| match (carried, &old) {
+            (Some((carried, _)), _) => carried.get(*b).copied(),
+            (None, Some((grid, stress))) => grid.find(*b).map(|i| stress[i]),
+            (None, None) => None,
+        };
+        self.stress.clear();
+        let blocks = self.grid.blocks().par_iter();
+        self.stress.par_extend(blocks.map(|b| from(b).unwrap_or(Stress::zeroed())));
+        if let Some((_, dt)) = carried {
+            let scale = |s: &mut Stress| s.0.as_flattened_mut().iter_mut().for_each(|s| *s *= dt);
+            self.stress.par_iter_mut().for_each(scale);
+        }
+        self.ahead.resize(self.stress.len(), Stress::zeroed());
+        self.copy_fields(rubbing);
+        let before = (old.as_ref().map(|(grid, _)| grid), carried);
+        self.walls.find(rubbing, &self.grid, &self.source, before);
+        self.squares =
+            self.total(|b| shear::sum(&self.bound.blocks[b].0, |k| k * k)) + self.walls.squares();
+    }
+
+    fn choose_blocks(&mut self, rubbing: Rubbing<'_>) {
+        let Rubbing { grid, pressure, solid, stopped, .. } = rubbing;
+        let presses = |b: usize| {
+            let differs = |values: &Block<f32>| values.0.iter().any(|v| *v != 0.0);
+            let stops = || stopped.axes.iter().any(|axis| differs(&axis.blocks[b]));
+            differs(&pressure.blocks[b]) || solid.active[b] && stops()
+        };
+        let presses: Vec<bool> = (0..grid.len()).into_par_iter().map(presses).collect();
+        let near = |b: &usize| {
+            grid.neighbours(*b).iter().any(|n| presses.get(*n as usize).copied().unwrap_or(false))
+        };
+        let chosen: Vec<usize> = (0..grid.len()).into_par_iter().filter(near).collect();
+        self.grid = BlockGrid::from_blocks(chosen.iter().map(|b| grid.blocks()[*b]));
+        self.source.clear();
+        let number = |block| grid.find(block).map_or(NO_BLOCK, |b| b as u32);
+        self.source.extend(self.grid.blocks().iter().map(|block| number(*block)));
+    }
+
+    fn copy_fields(&mut self, rubbing: Rubbing<'_>) {
+        gather_faces(&self.source, rubbing.lightness, &mut self.lightness);
+        let empty = Block([0.0; BLOCK_CELLS]);
+        for field in self.edges.iter_mut().chain(&mut self.edge_sums).chain(&mut self.normals) {
+            field.blocks.resize(self.grid.len(), empty);
+        }
+        self.velocity.axes.iter_mut().for_each(|axis| axis.blocks.resize(self.grid.len(), empty));
+        self.bound.blocks.resize(self.grid.len(), empty);
+        self.step.blocks.resize(self.grid.len(), empty);
+        let (grid, lightness) = (&self.grid, &self.lightness);
+        for (pair, edges) in self.edges.iter_mut().enumerate() {
+            edges.blocks.par_iter_mut().enumerate().for_each(|(b, edges)| {
+                shear::find_edges(grid, lightness, pair, b, &mut edges.0);
+            });
+        }
+        let cells = self.bound.blocks.par_iter_mut().zip(&mut self.step.blocks);
+        cells.zip(&self.source).enumerate().for_each(|(b, ((bound, step), source))| {
+            let source = *source as usize;
+            let (p, k) =
+                (&rubbing.pressure.blocks[source].0, &rubbing.coefficient.blocks[source].0);
+            bound.0.iter_mut().zip(p).zip(k).for_each(|((bound, p), k)| *bound = k * p);
+            shear::find_steps(grid, lightness, b, (1.0 - LEFT_TO_WALLS) / STIFFEST, &mut step.0);
+        });
+    }
+
+    /// Minimises the kinetic energy, starting from `velocity` without friction, and sets `change` to what
+    /// friction changes it by [m/s], zero where there is none.
+    pub fn solve(
+        &mut self,
+        rubbing: Rubbing<'_>,
+        velocity: &FaceField,
+        effort: Effort,
+        change: &mut FaceField,
+    ) -> FrictionReport {
+        gather_faces(&self.source, velocity, &mut self.start);
+        let mut report = FrictionReport::default();
+        if self.squares > 0.0 {
+            self.bring_within_bounds(rubbing.surface);
+            report = self.iterate(rubbing.surface, effort);
+        }
+        change.axes.iter_mut().for_each(|axis| axis.reset(rubbing.grid, 0.0));
+        let fields = self.velocity.axes.iter().zip(&self.start.axes).zip(&mut change.axes);
+        for ((velocity, start), change) in fields {
+            let blocks = velocity.blocks.iter().zip(&start.blocks).zip(&self.source);
+            for ((velocity, start), source) in blocks.filter(|_| self.squares > 0.0) {
+                let change = &mut change.blocks[*source as usize].0;
+                for ((change, after), before) in change.iter_mut().zip(&velocity.0).zip(&start.0) {
+                    *change = after - before;
+                }
+            }
+        }
+        report
+    }
+
+    fn bring_within_bounds(&mut self, surface: YieldSurface) {
+        let bound = &self.bound.blocks;
+        self.stress.par_iter_mut().zip(&mut self.ahead).zip(bound).for_each(
+            |((stress, ahead), bound)| {
+                shear::bring_within(surface, &bound.0, stress);
+                *ahead = *stress;
+            },
+        );
+        self.walls.bring_within_bounds();
+    }
+
+    fn iterate(&mut self, surface: YieldSurface, effort: Effort) -> FrictionReport {
+        let mut report = FrictionReport::default();
+        let mut inertia = 1.0f64;
+        while report.iterations < effort.iterations {
+            self.find_velocity();
+            let next = 0.5 * (1.0 + (1.0 + 4.0 * inertia * inertia).sqrt());
+            let beta = ((inertia - 1.0) / next) as f32;
+            let moved = self.step_along_gradient(surface, beta);
+            report.iterations += 1;
+            report.change = (moved.change / self.squares).sqrt() as f32;
+            inertia = next;
+            if report.change <= effort.tolerance {
+                break;
+            }
+            if moved.backwards > 0.0 {
+                inertia = 1.0;
+                self.ahead.par_iter_mut().zip(&self.stress).for_each(|(a, s)| *a = *s);
+                self.walls.restart();
+            }
+        }
+        self.ahead.par_iter_mut().zip(&self.stress).for_each(|(a, s)| *a = *s);
+        self.walls.restart();
+        self.find_velocity();
+        report
+    }
+
+    /// v = v* − (1/ρ) Eᵀ σ of the stress ahead.
+    fn find_velocity(&mut self) {
+        let (grid, ahead, edges) = (&self.grid, &self.ahead, &self.edges);
+        let [xy, yz, zx] = &mut self.edge_sums;
+        let sums = xy.blocks.par_iter_mut().zip(&mut yz.blocks).zip(&mut zx.blocks);
+        sums.enumerate().for_each(|(b, ((xy, yz), zx))| {
+            let around = Around::new(grid, b, |n| &ahead[n]);
+            for (pair, sums) in [xy, yz, zx].into_iter().enumerate() {
+                faces::sum_at_edges(&around, pair, &edges[pair].blocks[b].0, &mut sums.0);
+            }
+        });
+        let ahead_of = |axis: usize| move |stress: &Stress| Block(stress.0[axis]);
+        for (axis, normal) in self.normals.iter_mut().enumerate() {
+            normal.blocks.par_iter_mut().zip(ahead).for_each(|(to, s)| *to = ahead_of(axis)(s));
+        }
+        let Self { lightness, start, normals, edge_sums, walls, velocity, .. } = self;
+        let [x, y, z] = &mut velocity.axes;
+        let axes = x.blocks.par_iter_mut().zip(&mut y.blocks).zip(&mut z.blocks);
+        axes.enumerate().for_each(|(b, ((x, y), z))| {
+            let mut edges = [[[[0.0; 10]; 10]; 10]; 3];
+            for (tile, sums) in edges.iter_mut().zip(edge_sums.iter()) {
+                load_halo(grid, sums, b, 0.0, tile);
+            }
+            let mut normal = [[[0.0; 10]; 10]; 10];
+            for (axis, velocity) in [x, y, z].into_iter().enumerate() {
+                load_halo(grid, &normals[axis], b, 0.0, &mut normal);
+                let light = &lightness.axes[axis].blocks[b].0;
+                let start = &start.axes[axis].blocks[b].0;
+                for row in 0..BLOCK_EDGE * BLOCK_EDGE {
+                    let pull = faces::pull(&normal, &edges, axis, row);
+                    let after = faces::lanes(start, row) - faces::lanes(light, row) * pull;
+                    velocity.0[row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(after.as_array());
+                }
+                walls.pull(grid, b, axis, light, &mut velocity.0);
+            }
+        });
+    }
+
+    /// One projected step of all stresses along the strain rates.
+    fn step_along_gradient(&mut self, surface: YieldSurface, beta: f32) -> Moved {
+        let Self { grid, velocity, edges, bound, step, stress, ahead, .. } = self;
+        let grid = &*grid;
+        let cells = stress.par_iter_mut().zip(ahead).enumerate();
+        let moved: Vec<Moved> = cells
+            .map(|(b, (stress, ahead))| {
+                let (bound, step) = (&bound.blocks[b].0, &step.blocks[b].0);
+                if bound.iter().all(|bound| *bound == 0.0) {
+                    return Moved::default();
+                }
+                let strain = shear::StrainRates::load(grid, velocity, edges, b);
+                strain.step(surface, bound, step, beta, stress, ahead)
+            })
+            .collect();
+        let at_walls = self.walls.step(grid, &self.velocity, beta);
+        moved.into_iter().fold(at_walls, |sum, m| Moved {
+            change: sum.change + m.change,
+            backwards: sum.backwards + m.backwards,
+        })
+    }
+
+    fn total(&self, of_block: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+        let parts: Vec<f64> = (0..self.grid.len()).into_par_iter().map(of_block).collect();
+        parts.iter().sum()
+    }
+
+    /// Keeps the stress and the `pressure` at the end of a step of `dt` \[s\], to go on from in the next
+    /// step or after a pause.
+    pub fn carry(&self, pressure: &Field<f32>, dt: f32, carried: &mut CarriedStress) {
+        let pressure: Vec<&Block<f32>> =
+            self.source.iter().map(|b| &pressure.blocks[*b as usize]).collect();
+        carried.take((&self.grid, &pressure), &self.stress, &self.walls, 1.0 / dt);
+    }
+}
+
+/// What an iteration did, summed over cells.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moved {
+    /// Squared change from the stress ahead to the new one.
+    change: f64,
+    /// Positive when the stress moves against the gradient.
+    backwards: f64,
+}
+
+/// Copies the blocks of `from` that `source` names.
+fn gather_faces(source: &[u32], from: &FaceField, to: &mut FaceField) {
+    for (from, to) in from.axes.iter().zip(&mut to.axes) {
+        to.blocks.resize(source.len(), Block([0.0; BLOCK_CELLS]));
+        let blocks = to.blocks.par_iter_mut().with_min_len(32).zip(source);
+        blocks.for_each(|(to, source)| *to = from.blocks[*source as usize]);
+    }
+}
+
+/// The axes of a pair: xy, yz, zx.
+#[inline(always)]
+const fn axes_of(pair: usize) -> (usize, usize) {
+    (pair, (pair + 1) % 3)
+}
+
+/// The component of a pair's edge that lies `s` and `t` above the cell's lower corner.
+#[inline(always)]
+const fn component(pair: usize, s: usize, t: usize) -> usize {
+    3 + 4 * pair + 2 * s + t
+}

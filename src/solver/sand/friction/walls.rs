@@ -1,0 +1,252 @@
+//! Coulomb friction between sand and walls [ZB05 eq. 4], as one more dissipation: in each cell beside
+//! a solid the tangential force is at most μ times what the pressure exerts on the solid's surface.
+
+use super::carried::CarriedStress;
+use super::{LEFT_TO_WALLS, Moved, Rubbing};
+use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
+use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::transfer::FaceField;
+use crate::solver::water::friction::{closed_area, faces};
+use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+
+/// Surfaces smaller than this share of a cell's face do not rub.
+const LEAST_AREA: f32 = 1e-3;
+/// Cells with less open volume than this count as having this much.
+const LEAST_VOLUME: f32 = 0.25;
+
+/// The friction of one cell beside a solid.
+#[derive(Clone, Copy, Debug)]
+struct WallCell {
+    index: u16,
+    /// How the velocities at its lower and upper face along each axis make up that of the cell.
+    share: [[f32; 2]; 3],
+    /// Unit normal of the solid.
+    normal: Vec3,
+    /// Velocity of the solid [m/s].
+    moving: Vec3,
+    bound: f32,
+    step: f32,
+    stress: Vec3,
+    ahead: Vec3,
+}
+
+/// The cells beside solids that rub.
+#[derive(Default)]
+pub struct WallCells {
+    /// By block.
+    blocks: Vec<Vec<WallCell>>,
+}
+
+impl WallCells {
+    /// Finds the cells, with the stress of the last call, whose blocks were those of `old`, or with the
+    /// `carried` one.
+    pub fn find(
+        &mut self,
+        rubbing: Rubbing<'_>,
+        grid: &BlockGrid,
+        source: &[u32],
+        (old, carried): (Option<&BlockGrid>, Option<(&CarriedStress, f32)>),
+    ) {
+        let last = std::mem::take(&mut self.blocks);
+        let before = |block: IVec3| -> Vec<(u16, Vec3)> {
+            if let Some((carried, dt)) = carried {
+                return carried.walls(block).iter().map(|(cell, s)| (*cell, *s * dt)).collect();
+            }
+            let cells = old.and_then(|old| old.find(block)).and_then(|b| last.get(b));
+            cells
+                .map(|cells| cells.iter().map(|c| (c.index, c.stress)).collect())
+                .unwrap_or_default()
+        };
+        let in_block = |(block, b): (&IVec3, &u32)| {
+            let mut cells = find_in_block(rubbing, *b as usize);
+            if !cells.is_empty() {
+                take_over(&mut cells, &before(*block));
+            }
+            cells
+        };
+        self.blocks = grid.blocks().par_iter().zip(source).map(in_block).collect();
+    }
+
+    /// Sum of the squared bounds.
+    pub fn squares(&self) -> f64 {
+        self.blocks.iter().flatten().map(|cell| f64::from(cell.bound * cell.bound)).sum()
+    }
+
+    /// Brings the stresses within their bounds, on the walls' present planes.
+    pub fn bring_within_bounds(&mut self) {
+        self.blocks.par_iter_mut().flatten_iter().for_each(|cell| {
+            cell.stress = cell.within_bounds(cell.stress);
+            cell.ahead = cell.stress;
+        });
+    }
+
+    /// Goes back to the stresses themselves.
+    pub fn restart(&mut self) {
+        self.blocks.par_iter_mut().flatten_iter().for_each(|cell| cell.ahead = cell.stress);
+    }
+
+    /// Takes from the velocity at the lower faces of block `b` along `axis` what walls take.
+    pub fn pull(
+        &self,
+        grid: &BlockGrid,
+        b: usize,
+        axis: usize,
+        lightness: &[f32],
+        velocity: &mut [f32],
+    ) {
+        let stride = [64, 8, 1][axis];
+        let mut take = |i: usize, pull: f32| velocity[i] -= lightness[i] * pull;
+        let is_last = |cell: &WallCell| along(cell, axis) == BLOCK_EDGE - 1;
+        for cell in &self.blocks[b] {
+            let i = usize::from(cell.index);
+            take(i, cell.share[axis][0] * cell.ahead[axis]);
+            if !is_last(cell) {
+                take(i + stride, cell.share[axis][1] * cell.ahead[axis]);
+            }
+        }
+        let below = grid.face_neighbours(b)[2 * axis];
+        if below != NO_BLOCK {
+            for cell in self.blocks[below as usize].iter().filter(|cell| is_last(cell)) {
+                let i = usize::from(cell.index) - (BLOCK_EDGE - 1) * stride;
+                take(i, cell.share[axis][1] * cell.ahead[axis]);
+            }
+        }
+    }
+
+    /// One projected step along the tangential velocities, as for the sand itself.
+    pub fn step(&mut self, grid: &BlockGrid, velocity: &FaceField, beta: f32) -> Moved {
+        let moved: Vec<Moved> = self
+            .blocks
+            .par_iter_mut()
+            .enumerate()
+            .map(|(b, cells)| {
+                let mut moved = Moved::default();
+                if cells.is_empty() {
+                    return moved;
+                }
+                let tiles = load_axes(grid, velocity, b);
+                for cell in cells {
+                    let from = cell.ahead;
+                    let new = cell.within_bounds(from + cell.step * cell.slip(&tiles));
+                    let way = new - from;
+                    moved.change += f64::from(way.length_squared());
+                    moved.backwards -= f64::from(way.dot(new - cell.stress) / cell.step);
+                    cell.ahead = new + beta * (new - cell.stress);
+                    cell.stress = new;
+                }
+                moved
+            })
+            .collect();
+        moved.into_iter().fold(Moved::default(), |sum, m| Moved {
+            change: sum.change + m.change,
+            backwards: sum.backwards + m.backwards,
+        })
+    }
+
+    /// The stresses of block `b`'s cells.
+    pub fn stresses(&self, b: usize) -> impl Iterator<Item = (u16, Vec3)> + '_ {
+        self.blocks[b].iter().map(|cell| (cell.index, cell.stress))
+    }
+}
+
+impl WallCell {
+    /// The nearest stress along the wall that friction can bear.
+    fn within_bounds(&self, stress: Vec3) -> Vec3 {
+        let along = stress - self.normal * stress.dot(self.normal);
+        along.clamp_length_max(self.bound)
+    }
+
+    /// Velocity along the wall against that of the wall [m/s].
+    fn slip(&self, velocity: &[HaloTile<f32>; 3]) -> Vec3 {
+        let at_faces = faces(velocity, usize::from(self.index));
+        let mean = [0, 1, 2].map(|axis| {
+            self.share[axis][0] * at_faces[axis].0 + self.share[axis][1] * at_faces[axis].1
+        });
+        let relative = Vec3::from(mean) - self.moving;
+        relative - self.normal * relative.dot(self.normal)
+    }
+}
+
+fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
+    let Rubbing { grid, lightness, solid, pressure, stopped, .. } = rubbing;
+    let pressure = &pressure.blocks[b].0;
+    if !solid.active[b] {
+        return Vec::new();
+    }
+    let stopped = load_axes(grid, stopped, b);
+    let open = load_axes(grid, &solid.open, b);
+    let light = load_axes(grid, lightness, b);
+    let mut moving = [[[[0.0; 10]; 10]; 10]; 3];
+    for (tile, field) in moving.iter_mut().zip(&solid.face_velocity) {
+        load_halo(grid, field, b, 0.0, tile);
+    }
+    let cell = |(i, p): (usize, &f32)| {
+        let area = closed_area(&open, i);
+        let size = area.length();
+        if size < LEAST_AREA {
+            return None;
+        }
+        // What the solid has taken of the momentum towards it: from the cell by its pressure, and from
+        // what is between the cell's centre and the solid by stopping it.
+        let normal = area / size;
+        let lost = Vec3::from(faces(&stopped, i).map(|(low, high)| low + high));
+        let push = *p * size - lost.dot(normal);
+        if push <= 0.0 {
+            return None;
+        }
+        let boundary = solid.boundaries.get(usize::from(solid.nearest.blocks[b].0[i]))?;
+        let friction = boundary.friction.unwrap_or(rubbing.wall_friction.blocks[b].0[i]);
+        let volume = solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME);
+        let bound = friction * push / volume;
+        let (open, light) = (faces(&open, i), faces(&light, i));
+        let share = [0, 1, 2].map(|axis| {
+            let weigh = |open: f32, light: f32| if light > 0.0 { open } else { 0.0 };
+            let low = weigh(open[axis].0, light[axis].0);
+            let high = weigh(open[axis].1, light[axis].1);
+            if low + high > 0.0 { [low, high].map(|w| w / (low + high)) } else { [0.0; 2] }
+        });
+        let greatest = light.iter().fold(1e-6f32, |most, (low, high)| most.max(*low).max(*high));
+        let speed = faces(&moving, i).map(|(low, high)| 0.5 * (low + high));
+        Some(WallCell {
+            index: i as u16,
+            share,
+            normal,
+            moving: Vec3::from(speed),
+            bound,
+            step: LEFT_TO_WALLS / (2.0 * greatest * widest(&share)),
+            stress: Vec3::ZERO,
+            ahead: Vec3::ZERO,
+        })
+    };
+    let cells = pressure.iter().enumerate().filter_map(cell);
+    cells.filter(|cell| cell.bound > 0.0).collect()
+}
+
+/// How much a cell's velocity along an axis takes from the faces at most, ½ … 1.
+fn widest(share: &[[f32; 2]; 3]) -> f32 {
+    share.iter().fold(0.5, |most, [low, high]| most.max(low * low + high * high))
+}
+
+/// Sets the stresses of those cells that had one; both are in ascending order.
+fn take_over(cells: &mut [WallCell], before: &[(u16, Vec3)]) {
+    let mut before = before.iter().peekable();
+    for cell in cells {
+        while before.next_if(|(index, _)| *index < cell.index).is_some() {}
+        if let Some((_, stress)) = before.next_if(|(index, _)| *index == cell.index) {
+            cell.stress = *stress;
+        }
+    }
+}
+
+fn along(cell: &WallCell, axis: usize) -> usize {
+    local_cell(usize::from(cell.index))[axis] as usize
+}
+
+fn load_axes(grid: &BlockGrid, field: &FaceField, b: usize) -> [HaloTile<f32>; 3] {
+    let mut tiles = [[[[0.0; 10]; 10]; 10]; 3];
+    for (tile, axis) in tiles.iter_mut().zip(&field.axes) {
+        load_halo(grid, axis, b, 0.0, tile);
+    }
+    tiles
+}

@@ -1,0 +1,135 @@
+//! What sands are made of, and what that makes of particles and cells.
+
+use crate::numerics::bins::Sorted;
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::BLOCK_CELLS;
+use crate::particles::Particles;
+use crate::scene::{Sand, Scene, YieldLaw, YieldSurface};
+use rayon::prelude::*;
+use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+/// The sands of a scene and their particles' and cells' properties.
+#[derive(Default)]
+pub struct SandMaterials {
+    /// By the scene's material; those that are no sand have none.
+    sands: Vec<Option<Strength>>,
+    /// Mass of each particle, 1 for an eighth of a cell packed with the heaviest sand.
+    pub mass: Vec<f32>,
+    /// Volume of each particle, 1 for an eighth of a cell; empty if all have that.
+    pub volume: Vec<f32>,
+    /// k of each cell, so that ‖s‖_F ≤ k p.
+    pub coefficient: Field<f32>,
+    /// μ of each cell against walls that have none of their own.
+    pub wall_friction: Field<f32>,
+    /// The greatest of these.
+    pub roughest: f32,
+    /// The shape of the yield surface.
+    pub surface: YieldSurface,
+    /// Share of its own velocity that a particle keeps.
+    pub keep: f32,
+}
+
+/// One sand's constants.
+#[derive(Clone, Copy, Debug, Default)]
+struct Strength {
+    /// Density relative to the heaviest sand.
+    density: f32,
+    /// k, so that ‖s‖_F ≤ k p.
+    coefficient: f32,
+    /// tan φ.
+    slope: f32,
+}
+
+/// k of ‖s‖_F ≤ k p for a friction angle φ [rad].
+///
+/// Sand that shears along a slope of angle θ without change of volume has s_xy = k p / √2 with p the
+/// normal stress, and so stays in motion while tan θ > k / √2: for φ to be the slope that it comes to
+/// rest at, k = √2 tan φ.
+pub fn yield_coefficient(law: YieldLaw, angle: f32) -> f32 {
+    match law {
+        YieldLaw::Repose => SQRT_2 * angle.tan(),
+        YieldLaw::Narain2010 => SQRT_2 * angle.sin(),
+        YieldLaw::ZhuBridson2005 => (2.0f32 / 3.0).sqrt() * angle.sin(),
+    }
+}
+
+impl SandMaterials {
+    /// The sands of `scene`.
+    pub fn of_scene(scene: &Scene) -> Self {
+        let sands = || scene.materials.iter().filter_map(|material| material.sand());
+        let heaviest = sands().map(|sand| sand.density).fold(0.0, f32::max);
+        let strength = |sand: &Sand| {
+            let angle = sand.friction_angle.to_radians();
+            let coefficient = yield_coefficient(sand.yield_law, angle);
+            Strength { density: sand.density / heaviest, coefficient, slope: angle.tan() }
+        };
+        let first = sands().next();
+        Self {
+            sands: scene.materials.iter().map(|m| m.sand().map(strength)).collect(),
+            roughest: sands().map(|sand| strength(sand).slope).fold(0.0, f32::max),
+            surface: first.map_or(YieldSurface::Cone, |sand| sand.yield_surface),
+            keep: first.map_or(0.0, |sand| sand.flip_ratio),
+            ..Self::default()
+        }
+    }
+
+    fn strength(&self, material: u8) -> Strength {
+        self.sands.get(usize::from(material)).copied().flatten().unwrap_or_default()
+    }
+
+    /// Finds the mass and volume of each particle on cells of `cell_size` \[m\].
+    pub fn weigh(&mut self, particles: &Particles, cell_size: f32) {
+        let unit = 8.0 / cell_size.powi(3);
+        let Self { sands, mass, volume, .. } = self;
+        let density = |material: u8| {
+            sands.get(usize::from(material)).copied().flatten().unwrap_or_default().density
+        };
+        volume.clear();
+        volume.par_extend(particles.clump.par_iter().map(|clump| clump.volume * unit));
+        mass.clear();
+        if volume.is_empty() {
+            mass.par_extend(particles.material.par_iter().map(|m| density(*m)));
+        } else {
+            let each = particles.material.par_iter().zip(&*volume);
+            mass.par_extend(each.map(|(m, volume)| density(*m) * volume));
+        }
+    }
+
+    /// Finds what holds in each cell, from the particles in it.
+    pub fn find_coefficients(&mut self, particles: &Particles, sorted: &Sorted) {
+        let zero = Block([0.0; BLOCK_CELLS]);
+        self.coefficient.blocks.resize(sorted.grid.len(), zero);
+        self.wall_friction.blocks.resize(sorted.grid.len(), zero);
+        let mut coefficient = std::mem::take(&mut self.coefficient);
+        let mut wall_friction = std::mem::take(&mut self.wall_friction);
+        let blocks = coefficient.blocks.par_iter_mut().zip(&mut wall_friction.blocks);
+        blocks.enumerate().for_each(|(b, (coefficient, friction))| {
+            let materials = &particles.material[sorted.ranges[b].clone()];
+            let first = self.strength(materials.first().copied().unwrap_or_default());
+            coefficient.0.fill(first.coefficient);
+            friction.0.fill(first.slope);
+            let Some(cells) = sorted.cells(b) else { return };
+            if materials.iter().all(|m| *m == materials[0]) {
+                return;
+            }
+            for i in 0..BLOCK_CELLS {
+                let starts = cells.row(i >> 6, (i >> 3) & 7);
+                let own = &materials[starts[i & 7] as usize..starts[(i & 7) + 1] as usize];
+                if !own.is_empty() {
+                    let strengths = own.iter().map(|m| self.strength(*m));
+                    let (k, slope) = strengths
+                        .fold((0.0, 0.0), |sum, s| (sum.0 + s.coefficient, sum.1 + s.slope));
+                    coefficient.0[i] = k / own.len() as f32;
+                    friction.0[i] = slope / own.len() as f32;
+                }
+            }
+        });
+        self.coefficient = coefficient;
+        self.wall_friction = wall_friction;
+    }
+}
+
+/// Shear strength in simple shear that belongs to a coefficient k: s_xy = k p / √2.
+pub fn simple_shear(coefficient: f32) -> f32 {
+    coefficient * FRAC_1_SQRT_2
+}

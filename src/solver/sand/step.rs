@@ -1,0 +1,430 @@
+//! One substep of free-flowing sand [NGL10 fig. 8].
+
+use super::friction::{CarriedStress, Effort, FrictionReport, FrictionSolver, Rubbing};
+use super::materials::SandMaterials;
+use super::pressure::{self, Region};
+use super::unilateral::{Complementarity, Unilateral};
+use super::{clumps, density, mass};
+use crate::geometry::{SolidField, Solids};
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
+use crate::numerics::poisson::{Criteria, PoissonMatrix};
+use crate::numerics::sweeping::Extrapolator;
+use crate::numerics::transfer::{
+    Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
+};
+use crate::particles::{Particles, Sorted, Sorter};
+use crate::solver::PassSeconds;
+use crate::solver::clock::Clock;
+use crate::solver::forces::{Active, WindField};
+use crate::solver::water::boundary::{self, Pressing};
+use crate::solver::water::contact::SolidContacts;
+use crate::solver::water::contents::Contents;
+use crate::solver::water::surface::{LiquidSurface, PER_CELL};
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Distance [cells] that particles keep from solids.
+const CONTACT_MARGIN: f32 = 0.002;
+/// Layers of faces that velocities are extended by.
+const EXTENSION_LAYERS: u32 = 3;
+/// A substep in which a velocity crosses more cells than this is taken back.
+const MOST_CELLS_A_STEP: f32 = 4.0;
+/// Rounds of friction and pressure in turn [NGL10 §4].
+const STAGGERED_ROUNDS: u32 = 2;
+/// When the pressure counts as solved.
+const PRESSURE_CRITERIA: Criteria = Criteria { relative_residual: 1e-3, max_iterations: 60 };
+/// When the displacement that evens out the density counts as solved.
+const DENSITY_CRITERIA: Criteria = Criteria { relative_residual: 2e-2, max_iterations: 20 };
+
+/// The constants of a substep.
+#[derive(Clone, Copy, Debug)]
+pub struct SandSettings {
+    /// Edge of a cell \[m\].
+    pub cell_size: f32,
+    /// Length of the substep \[s\].
+    pub dt: f32,
+    /// Gravity [m/s²].
+    pub gravity: Vec3,
+    /// How hard friction is worked at in each round.
+    pub effort: Effort,
+}
+
+/// What a substep did.
+#[derive(Clone, Copy, Debug)]
+pub enum SandStep {
+    /// The particles were moved.
+    Done {
+        /// Highest particle speed [m/s].
+        max_speed: f32,
+        /// Active blocks.
+        blocks: usize,
+        /// How the last pressure solve went, with the iterations of all.
+        pressure: Complementarity,
+        /// How the last friction solve went, with the iterations of all.
+        friction: FrictionReport,
+    },
+    /// The step was too long for the velocity that came out; particles are as before.
+    TooLong {
+        /// Highest velocity on a face [m/s], possibly not finite.
+        max_speed: f32,
+    },
+}
+
+/// Where the sand lies.
+#[derive(Default)]
+struct Bed {
+    sorted: Sorted,
+    surface: LiquidSurface,
+    solid: SolidField,
+    lightness: FaceField,
+}
+
+impl Bed {
+    /// The sand as the pressure sees it.
+    fn region(&self) -> Region<'_> {
+        Region {
+            grid: &self.sorted.grid,
+            phi: &self.surface.phi,
+            solid: &self.solid,
+            lightness: &self.lightness,
+        }
+    }
+}
+
+/// Moves sand; owns every buffer that a step needs.
+#[derive(Default)]
+pub struct SandSolver {
+    sorter: Sorter,
+    bed: Bed,
+    to_grid: ToGrid,
+    materials: SandMaterials,
+    velocity: FaceField,
+    before: FaceField,
+    trial: FaceField,
+    pressed: FaceField,
+    rubbed: FaceField,
+    stopped: FaceField,
+    displacing: FaceField,
+    weight: FaceField,
+    occupied: Field<u8>,
+    contents: Contents,
+    valid: [Field<u8>; 3],
+    matrix: PoissonMatrix,
+    rhs: Field<f32>,
+    gap: Field<f32>,
+    error: Field<f32>,
+    pressure: Field<f32>,
+    potential: Field<f32>,
+    unilateral: Unilateral,
+    friction: FrictionSolver,
+    extrapolator: Extrapolator,
+    taken: Option<SandSettings>,
+    wind: WindField,
+}
+
+impl SandSolver {
+    /// A solver for these materials.
+    pub fn new(materials: SandMaterials) -> Self {
+        Self { materials, ..Self::default() }
+    }
+
+    /// One substep, to be called on a thread of the pool. The solids must be posed at the end of the
+    /// step; `carried` is the stress of the step before and receives that of this one.
+    pub fn step(
+        &mut self,
+        particles: &mut Particles,
+        carried: &mut CarriedStress,
+        solids: &Solids,
+        forces: &Active,
+        settings: SandSettings,
+        seconds: &mut PassSeconds,
+    ) -> SandStep {
+        let SandSettings { cell_size, dt, gravity, .. } = settings;
+        let mut clock = Clock::start();
+        self.bed.sorted = self.sorter.sort(particles, cell_size);
+        clock.lap(&mut seconds.sort);
+        solids.rasterize(&self.bed.sorted.grid, &mut self.bed.solid);
+        clock.lap(&mut seconds.solids);
+        self.transfer_to_grid(particles, cell_size);
+        self.find_packing(particles, settings);
+        self.accelerate(gravity * dt);
+        forces.apply(
+            &self.bed.sorted.grid,
+            &self.occupied,
+            &self.bed.solid.open,
+            cell_size,
+            dt,
+            &mut self.wind,
+            &mut self.velocity,
+        );
+        self.stop_at_solids();
+        clock.lap(&mut seconds.to_grid);
+        pressure::assemble(self.bed.region(), &mut self.matrix);
+        clock.lap(&mut seconds.pressure);
+        self.keep_density(settings);
+        clock.lap(&mut seconds.volume);
+        let (pressure, friction) = self.find_stress(carried, settings, &mut clock, seconds);
+        let max_speed = self.max_face_speed();
+        if max_speed.is_infinite() || max_speed * dt > MOST_CELLS_A_STEP * cell_size {
+            return SandStep::TooLong { max_speed };
+        }
+        self.taken = Some(settings);
+        self.friction.carry(&self.pressure, dt, carried);
+        clock.lap(&mut seconds.friction);
+        self.extend();
+        clock.lap(&mut seconds.extend);
+        clumps::stretch(particles, &self.bed.sorted, &self.velocity, cell_size, dt);
+        let max_speed = self.transfer_to_particles(particles, solids, settings);
+        clock.lap(&mut seconds.to_particles);
+        SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }
+    }
+
+    /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some, where the
+    /// heaviest sand has `density` [kg/m³].
+    pub fn pressures(&self, density: f32) -> impl Iterator<Item = (Vec3, f32)> + '_ {
+        let taken = self.taken.into_iter();
+        taken.flat_map(move |SandSettings { cell_size, dt, .. }| {
+            let unit = density * cell_size / dt;
+            let blocks = self.bed.sorted.grid.blocks().iter().zip(&self.pressure.blocks);
+            blocks.flat_map(move |(block, pressure)| {
+                let cells = pressure.0.iter().enumerate().filter(|(_, p)| **p > 0.0);
+                cells.map(move |(i, p)| {
+                    let cell = (*block * BLOCK_EDGE as i32 + local_cell(i)).as_vec3();
+                    ((cell + 0.5) * cell_size, unit * p)
+                })
+            })
+        })
+    }
+
+    fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {
+        self.materials.weigh(particles, cell_size);
+        self.to_grid.accumulate(
+            &self.bed.sorted,
+            cell_size,
+            FromParticles {
+                position: &particles.position,
+                velocity: &particles.velocity,
+                affine: &[],
+                mass: &self.materials.mass,
+                volume: &self.materials.volume,
+            },
+            OnGrid {
+                velocity: &mut self.velocity,
+                weight: &mut self.weight,
+                count: &mut self.bed.surface.fullness,
+            },
+        );
+        for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
+            before.blocks.resize(velocity.blocks.len(), Block([0.0; BLOCK_CELLS]));
+            before.blocks.par_iter_mut().zip(&velocity.blocks).for_each(|(b, v)| *b = *v);
+        }
+    }
+
+    /// Finds where sand is packed, how heavy it is at the faces, and how rough.
+    fn find_packing(&mut self, particles: &Particles, settings: SandSettings) {
+        let grid = &self.bed.sorted.grid;
+        self.occupied.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
+        self.occupied.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
+            match self.bed.sorted.cells(b) {
+                Some(cells) => cells.mark_occupied(&mut block.0),
+                None => block.0.fill(0),
+            }
+        });
+        let scratch = [&mut self.rhs, &mut self.potential];
+        self.contents.measure(grid, &self.bed.surface.fullness, &self.bed.solid, scratch);
+        self.bed.surface.find(grid, &self.bed.solid);
+        mass::find_lightness(grid, &self.weight, &self.bed.solid, &mut self.bed.lightness);
+        self.materials.find_coefficients(particles, &self.bed.sorted);
+        let filling = density::Filling {
+            grid,
+            surface: &self.bed.surface,
+            contents: &self.contents,
+            solid: &self.bed.solid,
+        };
+        let speed = settings.cell_size / settings.dt;
+        density::find_gap(filling, speed, &mut self.rhs, &mut self.error, &mut self.gap);
+    }
+
+    /// Accelerates every face that particles touch. `change` [m/s].
+    fn accelerate(&mut self, change: Vec3) {
+        for axis in (0..3).filter(|axis| change[*axis] != 0.0) {
+            let velocity = self.velocity.axes[axis].blocks.par_iter_mut();
+            velocity.for_each(|block| block.0.iter_mut().for_each(|u| *u += change[axis]));
+        }
+    }
+
+    /// Gives closed faces the velocity of the solids that close them, and keeps what momentum they lose.
+    fn stop_at_solids(&mut self) {
+        let Self { bed: Bed { solid, .. }, velocity, stopped, weight, .. } = self;
+        for (axis, velocity) in velocity.axes.iter_mut().enumerate() {
+            let stopped = &mut stopped.axes[axis].blocks;
+            stopped.resize(velocity.blocks.len(), Block([0.0; BLOCK_CELLS]));
+            let blocks = velocity.blocks.par_iter_mut().zip(stopped).enumerate();
+            blocks.for_each(|(b, (velocity, stopped))| {
+                stopped.0.fill(0.0);
+                if !solid.active[b] {
+                    return;
+                }
+                let open = &solid.open.axes[axis].blocks[b].0;
+                let moving = &solid.face_velocity[axis].blocks[b].0;
+                let weight = &weight.axes[axis].blocks[b].0;
+                for i in (0..BLOCK_CELLS).filter(|i| open[*i] == 0.0) {
+                    stopped.0[i] = weight[i] / PER_CELL * (velocity.0[i] - moving[i]);
+                    velocity.0[i] = moving[i];
+                }
+            });
+        }
+    }
+
+    /// Finds the displacement that takes sand out of cells that hold too much [NGL10 §2.2.1].
+    fn keep_density(&mut self, settings: SandSettings) {
+        let grid = &self.bed.sorted.grid;
+        let SandSettings { cell_size, dt, .. } = settings;
+        density::find_excess(&self.error, &self.contents, dt, &mut self.rhs);
+        self.potential.reset(grid, 0.0);
+        self.unilateral.solve(
+            grid,
+            &mut self.matrix,
+            &self.rhs,
+            &mut self.potential,
+            &DENSITY_CRITERIA,
+        );
+        pressure::find_change(self.bed.region(), &self.potential, &mut self.displacing);
+        density::limit(&mut self.displacing, cell_size / dt);
+    }
+
+    /// Friction and pressure in turn [NGL10 §2.5]; leaves the velocity after both.
+    fn find_stress(
+        &mut self,
+        carried: &CarriedStress,
+        settings: SandSettings,
+        clock: &mut Clock,
+        seconds: &mut PassSeconds,
+    ) -> (Complementarity, FrictionReport) {
+        let grid = &self.bed.sorted.grid;
+        self.pressure.reset(grid, 0.0);
+        for (b, block) in carried.grid.blocks().iter().enumerate() {
+            if let Some(own) = grid.find(*block) {
+                let from = &carried.pressure.blocks[b].0;
+                let to = &mut self.pressure.blocks[own].0;
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = from * settings.dt);
+            }
+        }
+        let mut pressure_report = Complementarity::default();
+        let mut friction_report = FrictionReport::default();
+        for round in 0..STAGGERED_ROUNDS {
+            let rubbing = Rubbing {
+                grid,
+                lightness: &self.bed.lightness,
+                solid: &self.bed.solid,
+                pressure: &self.pressure,
+                coefficient: &self.materials.coefficient,
+                wall_friction: &self.materials.wall_friction,
+                stopped: &self.stopped,
+                surface: self.materials.surface,
+            };
+            let region = self.bed.region();
+            pressure::find_change(region, &self.pressure, &mut self.pressed);
+            sum(&self.velocity, &self.pressed, &mut self.trial);
+            self.friction.prepare(rubbing, (round == 0).then_some((carried, settings.dt)));
+            let again =
+                self.friction.solve(rubbing, &self.trial, settings.effort, &mut self.rubbed);
+            let iterations = friction_report.iterations + again.iterations;
+            friction_report = FrictionReport { iterations, ..again };
+            clock.lap(&mut seconds.friction);
+            sum(&self.velocity, &self.rubbed, &mut self.trial);
+            pressure::find_squeeze(region, &self.trial, &self.gap, &mut self.rhs);
+            let again = self.unilateral.solve(
+                grid,
+                &mut self.matrix,
+                &self.rhs,
+                &mut self.pressure,
+                &PRESSURE_CRITERIA,
+            );
+            pressure_report = Complementarity {
+                report: pressure_report.report.then(again.report),
+                rounds: pressure_report.rounds + again.rounds,
+            };
+            clock.lap(&mut seconds.pressure);
+        }
+        pressure::find_change(self.bed.region(), &self.pressure, &mut self.pressed);
+        sum(&self.trial, &self.pressed, &mut self.velocity);
+        clock.lap(&mut seconds.pressure);
+        (pressure_report, friction_report)
+    }
+
+    /// Highest velocity component on any face, infinite if any is not finite [m/s].
+    fn max_face_speed(&self) -> f32 {
+        let of_block = |block: &Block<f32>| {
+            block.0.iter().fold(0.0f32, |most, u| {
+                if u.is_finite() { most.max(u.abs()) } else { f32::INFINITY }
+            })
+        };
+        let of_axis =
+            |field: &Field<f32>| field.blocks.par_iter().map(of_block).reduce(|| 0.0, f32::max);
+        self.velocity.axes.iter().map(of_axis).fold(0.0, f32::max)
+    }
+
+    /// Extends the velocity beyond the sand and keeps it out of solids.
+    fn extend(&mut self) {
+        let grid = &self.bed.sorted.grid;
+        for (axis, valid) in self.valid.iter_mut().enumerate() {
+            valid.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
+            let lightness = &self.bed.lightness.axes[axis].blocks;
+            valid.blocks.par_iter_mut().zip(lightness).for_each(|(valid, light)| {
+                for (valid, light) in valid.0.iter_mut().zip(&light.0) {
+                    *valid = u8::from(*light > 0.0);
+                }
+            });
+        }
+        let velocities = (&self.before, &self.velocity);
+        let brought = boundary::brought_along(grid, &self.bed.solid, velocities, &self.valid, None);
+        let (velocity, valid) = (&mut self.velocity.axes, &mut self.valid);
+        self.extrapolator.extrapolate_each(grid, velocity, valid, EXTENSION_LAYERS);
+        let pressing = Pressing {
+            phi: &self.bed.surface.phi,
+            pressure: &self.pressure,
+            occupied: &self.occupied,
+        };
+        let velocity = &mut self.velocity;
+        boundary::keep_out_of_solids(grid, &self.bed.solid, pressing, brought, 0.0, velocity);
+    }
+
+    fn transfer_to_particles(
+        &mut self,
+        particles: &mut Particles,
+        solids: &Solids,
+        settings: SandSettings,
+    ) -> f32 {
+        let SandSettings { cell_size, dt, .. } = settings;
+        let Self { bed: Bed { sorted, .. }, velocity, before, displacing, materials, .. } = self;
+        let (grid, margin) = (&sorted.grid, CONTACT_MARGIN * cell_size);
+        let friction = materials.roughest;
+        let contacts = SolidContacts { solids, grid, margin, dt, friction };
+        let flow = GridFlow { velocity, before, displacing };
+        ToParticles {
+            position: &mut particles.position,
+            velocity: &mut particles.velocity,
+            affine: &mut [],
+        }
+        .update_and_advect(
+            sorted,
+            flow,
+            Advection { cell_size, dt, keep: materials.keep },
+            &contacts,
+        )
+    }
+}
+
+fn sum(a: &FaceField, b: &FaceField, sum: &mut FaceField) {
+    for ((a, b), sum) in a.axes.iter().zip(&b.axes).zip(&mut sum.axes) {
+        sum.blocks.resize(a.blocks.len(), Block([0.0; BLOCK_CELLS]));
+        let blocks = sum.blocks.par_iter_mut().zip(&a.blocks).zip(&b.blocks);
+        blocks.for_each(|((sum, a), b)| {
+            for ((sum, a), b) in sum.0.iter_mut().zip(&a.0).zip(&b.0) {
+                *sum = a + b;
+            }
+        });
+    }
+}

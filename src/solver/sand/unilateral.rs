@@ -1,0 +1,162 @@
+//! Linear complementarity by policy iteration: A p ≥ b, p ≥ 0, and p (A p − b) = 0 cell by cell.
+//!
+//! A set of pressing cells is guessed, the linear system solved on it, cells that would pull leave it
+//! and cells that would be compressed join, until nothing changes. For the M-matrices of pressure this
+//! ends after finitely many rounds; started from the last step's set, mostly after one or two.
+
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
+use crate::numerics::halo::{load_halo, tile_row};
+use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
+use rayon::prelude::*;
+use wide::f32x8;
+
+/// Rounds at most.
+const MOST_ROUNDS: u32 = 12;
+/// Cells join when more than this share of the greatest squeeze is left in them.
+const SQUEEZED: f32 = 1e-3;
+/// Rounds before the last need be no more exact than this.
+const ROUGH: f32 = 1e-2;
+
+/// Solves complementarity problems; keeps its work space.
+#[derive(Default)]
+pub struct Unilateral {
+    solver: PressureSolver,
+    /// The diagonal of the whole matrix.
+    diagonal: Field<f32>,
+}
+
+/// Outcome of a solve.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Complementarity {
+    /// The linear solves together, the last one's residual.
+    pub report: SolveReport,
+    /// Rounds of the active set.
+    pub rounds: u32,
+}
+
+impl Unilateral {
+    /// Solves for `pressure`, which holds a first guess; cells in which it is positive or `rhs` squeezes
+    /// are tried first. `matrix` is left as it was.
+    pub fn solve(
+        &mut self,
+        grid: &BlockGrid,
+        matrix: &mut PoissonMatrix,
+        rhs: &Field<f32>,
+        pressure: &mut Field<f32>,
+        criteria: &Criteria,
+    ) -> Complementarity {
+        let highest = highest(rhs);
+        self.diagonal.blocks.clone_from(&matrix.diagonal.blocks);
+        let blocks = matrix.diagonal.blocks.par_iter_mut().zip(&mut pressure.blocks);
+        blocks.zip(&rhs.blocks).for_each(|((diagonal, p), rhs)| {
+            for ((diagonal, p), rhs) in diagonal.0.iter_mut().zip(&mut p.0).zip(&rhs.0) {
+                let presses = *diagonal > 0.0 && (*p > 0.0 || *rhs > 0.0);
+                (*diagonal, *p) = if presses { (*diagonal, *p) } else { (0.0, 0.0) };
+            }
+        });
+        let mut outcome = Complementarity::default();
+        let rough =
+            Criteria { relative_residual: ROUGH.max(criteria.relative_residual), ..*criteria };
+        let mut exact = false;
+        while outcome.rounds < MOST_ROUNDS {
+            let last = outcome.rounds + 1 == MOST_ROUNDS;
+            let criteria = if exact || last { criteria } else { &rough };
+            let report = self.solver.solve(grid, matrix, rhs, pressure, criteria);
+            outcome.report = outcome.report.then(report);
+            outcome.rounds += 1;
+            let changed = self.update(grid, matrix, rhs, pressure, SQUEEZED * highest);
+            if changed == 0 && exact {
+                break;
+            }
+            // Few changes do not make the system another: the next solve may be the last.
+            exact = changed * 1000 <= report.unknowns as u64;
+        }
+        pressure.blocks.par_iter_mut().for_each(|p| p.0.iter_mut().for_each(|p| *p = p.max(0.0)));
+        std::mem::swap(&mut matrix.diagonal.blocks, &mut self.diagonal.blocks);
+        outcome
+    }
+
+    /// Lets cells join and leave; returns how many did.
+    fn update(
+        &self,
+        grid: &BlockGrid,
+        matrix: &mut PoissonMatrix,
+        rhs: &Field<f32>,
+        pressure: &mut Field<f32>,
+        slack: f32,
+    ) -> u64 {
+        let (lower, source) = (&matrix.lower, &*pressure);
+        let blocks = matrix.diagonal.blocks.par_iter_mut().zip(&self.diagonal.blocks).enumerate();
+        let changed: Vec<(u64, bool)> = blocks
+            .map(|(b, (diagonal, whole))| {
+                if whole.0.iter().all(|d| *d == 0.0) {
+                    return (0, false);
+                }
+                let pulls = |(d, p): (&f32, &f32)| *d > 0.0 && *p < 0.0;
+                let any_pulls = diagonal.0.iter().zip(&source.blocks[b].0).any(pulls);
+                let idle = |(d, w): (&f32, &f32)| *d == 0.0 && *w > 0.0;
+                let squeezed = diagonal
+                    .0
+                    .iter()
+                    .zip(&whole.0)
+                    .any(idle)
+                    .then(|| inflows(grid, lower, source, &rhs.blocks[b], b));
+                let mut changed = 0;
+                for i in 0..BLOCK_CELLS {
+                    let p = source.blocks[b].0[i];
+                    if diagonal.0[i] > 0.0 && p < 0.0 {
+                        diagonal.0[i] = 0.0;
+                        changed += 1;
+                    } else if diagonal.0[i] == 0.0
+                        && whole.0[i] > 0.0
+                        && squeezed.as_ref().is_some_and(|inflow| inflow[i] > slack)
+                    {
+                        diagonal.0[i] = whole.0[i];
+                        changed += 1;
+                    }
+                }
+                (changed, any_pulls)
+            })
+            .collect();
+        let blocks = pressure.blocks.par_iter_mut().zip(&changed);
+        blocks.filter(|(_, (_, any_pulls))| *any_pulls).for_each(|(p, _)| {
+            p.0.iter_mut().for_each(|p| *p = p.max(0.0));
+        });
+        changed.iter().map(|(count, _)| count).sum()
+    }
+}
+
+/// What would flow into each cell of block `b` at zero pressure, with its neighbours at theirs, beyond
+/// what it has room for.
+fn inflows(
+    grid: &BlockGrid,
+    lower: &[Field<f32>; 3],
+    pressure: &Field<f32>,
+    rhs: &Block<f32>,
+    b: usize,
+) -> [f32; BLOCK_CELLS] {
+    let mut inflow = rhs.0;
+    let mut p = [[[0.0; 10]; 10]; 10];
+    load_halo(grid, pressure, b, 0.0, &mut p);
+    for (axis, lower) in lower.iter().enumerate() {
+        let mut coupling = [[[0.0; 10]; 10]; 10];
+        load_halo(grid, lower, b, 0.0, &mut coupling);
+        let (mut below, mut above) = ([1; 3], [1; 3]);
+        (below[axis], above[axis]) = (0, 2);
+        for row in 0..BLOCK_EDGE * BLOCK_EDGE {
+            let pushed = tile_row(&coupling, row, [1; 3])
+                * tile_row(&p, row, below).fast_max(f32x8::ZERO)
+                + tile_row(&coupling, row, above) * tile_row(&p, row, above).fast_max(f32x8::ZERO);
+            for (inflow, pushed) in inflow[row * BLOCK_EDGE..].iter_mut().zip(pushed.to_array()) {
+                *inflow += pushed;
+            }
+        }
+    }
+    inflow
+}
+
+fn highest(values: &Field<f32>) -> f32 {
+    let of_block = |block: &Block<f32>| block.0.iter().fold(0.0f32, |most, v| most.max(v.abs()));
+    values.blocks.par_iter().map(of_block).reduce(|| 0.0, f32::max)
+}
