@@ -201,7 +201,7 @@ fn turmoil(steps: u64) -> Flow {
     for i in 0..particles.len() {
         let id = particles.id[i];
         particles.velocity[i] = Vec3::from(uniform3(8, id, 0, 0)) - 0.5;
-        particles.material[i] = (id % 3 == 0) as u8;
+        particles.material[i] = id.is_multiple_of(3) as u8;
     }
     let (mut flow, nothing) = (Flow::new(particles), solids(""));
     for step in 0..steps {

@@ -325,7 +325,7 @@ mod tests {
             birth: (0..count).map(number).collect(),
             material: (0..count).map(|i| i as u8).collect(),
             affine: if affine { (0..count).map(matrix).collect() } else { vec![] },
-            clump: if count % 3 == 0 { (0..count).map(clump).collect() } else { vec![] },
+            clump: if count.is_multiple_of(3) { (0..count).map(clump).collect() } else { vec![] },
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);

@@ -18,7 +18,7 @@ const SWEEPS: usize = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Clump {
-    /// Volume that its matter takes when packed [m³], > 0: V_min = m / ρ_max in [NGL10 §4.1].
+    /// Volume that its matter takes when packed \[m³\], > 0: V_min = m / ρ_max in [NGL10 §4.1].
     pub volume: f32,
     /// The symmetric positive definite matrix A \[m²\] of the ellipsoid
     /// (x − x_i)ᵀ A⁻¹ (x − x_i) ≤ 1, as A_xx, A_yy, A_zz, A_xy, A_yz, A_zx.
@@ -44,7 +44,7 @@ impl Clump {
         Self::sphere(RADIUS * cell_size, SHARE * cell_size * cell_size * cell_size)
     }
 
-    /// A sphere of `radius` \[m\] with matter that takes `volume` [m³] when packed; all bonds intact.
+    /// A sphere of `radius` \[m\] with matter that takes `volume` \[m³\] when packed; all bonds intact.
     pub fn sphere(radius: f32, volume: f32) -> Self {
         let square = radius * radius;
         Self { volume, shape: [square, square, square, 0.0, 0.0, 0.0], bond: 1.0 }
@@ -82,7 +82,7 @@ impl Clump {
         is_positive([square - xx, square - yy, square - zz, -xy, -yz, -zx])
     }
 
-    /// Product of the semi-axes [m³].
+    /// Product of the semi-axes \[m³\].
     #[inline(always)]
     pub fn extent(&self) -> f32 {
         determinant(self.shape).max(0.0).sqrt()
@@ -121,8 +121,8 @@ fn determinant([xx, yy, zz, xy, yz, zx]: [f32; 6]) -> f32 {
 }
 
 impl PrincipalAxes {
-    /// Of a symmetric matrix xx, yy, zz, xy, yz, zx, by cyclic Jacobi rotations (Jacobi 1846,
-    /// doi:10.1515/crll.1846.30.51), which also find small eigenvalues beside large ones.
+    /// Of a symmetric matrix xx, yy, zz, xy, yz, zx, by cyclic rotations \[J46\], which also find small
+    /// eigenvalues beside large ones.
     pub fn of([xx, yy, zz, xy, yz, zx]: [f64; 6]) -> Self {
         let mut a = [[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]];
         let mut v = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];

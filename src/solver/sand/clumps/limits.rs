@@ -47,9 +47,9 @@ pub enum Need {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     cell_size: f32,
-    /// r [m].
+    /// r \[m\].
     radius: f32,
-    /// Volume of a new clump [m³].
+    /// Volume of a new clump \[m³\].
     volume: f32,
 }
 
@@ -85,18 +85,18 @@ impl Limits {
         (self.shortest() / MEMORY, self.longest() * MEMORY)
     }
 
-    /// Volumes [m³] that splits and merges leave: a 64th of a new clump's to a quarter more than it. A cloud that is
+    /// Volumes \[m³\] that splits and merges leave: a 64th of a new clump's to a quarter more than it. A cloud that is
     /// sampled by the lightest holds a 64th of what packed sand does.
     pub fn volumes(&self) -> (f32, f32) {
         (self.volume * 0.5_f32.powi(MOST_HALVINGS), self.volume * MOST_MERGED)
     }
 
-    /// Whether the halves of a clump of `volume` [m³] are heavy enough.
+    /// Whether the halves of a clump of `volume` \[m³\] are heavy enough.
     pub(super) fn may_halve(&self, volume: f32) -> bool {
         0.5 * volume >= self.volumes().0 * (1.0 - SLACK)
     }
 
-    /// Whether two clumps are light enough to be one of `volume` [m³].
+    /// Whether two clumps are light enough to be one of `volume` \[m³\].
     pub(super) fn may_become(&self, volume: f32) -> bool {
         volume <= self.volumes().1 * (1.0 + SLACK)
     }

@@ -19,6 +19,37 @@ const CHUNK: usize = 1 << 13;
 /// Size of a bin over r: about one new clump to a bin, and as far as merges reach.
 const BIN: f32 = 2.0;
 
+/// A bin and those around it.
+const NEAREST_FIRST: [[i32; 3]; 27] = [
+    [0, 0, 0],
+    [-1, 0, 0],
+    [0, -1, 0],
+    [0, 0, -1],
+    [0, 0, 1],
+    [0, 1, 0],
+    [1, 0, 0],
+    [-1, -1, 0],
+    [-1, 0, -1],
+    [-1, 0, 1],
+    [-1, 1, 0],
+    [0, -1, -1],
+    [0, -1, 1],
+    [0, 1, -1],
+    [0, 1, 1],
+    [1, -1, 0],
+    [1, 0, -1],
+    [1, 0, 1],
+    [1, 1, 0],
+    [-1, -1, -1],
+    [-1, -1, 1],
+    [-1, 1, -1],
+    [-1, 1, 1],
+    [1, -1, -1],
+    [1, -1, 1],
+    [1, 1, -1],
+    [1, 1, 1],
+];
+
 /// A particle, or two of them as one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parcel {
@@ -66,9 +97,19 @@ pub struct Pair {
 struct Wish {
     /// Square of the distance \[m²\].
     distance: f32,
+    /// As in [`Pair`].
+    into: u32,
+    from: u32,
     /// The two particles' identities, the lower first.
     ids: [u64; 2],
-    pair: Pair,
+}
+
+impl Wish {
+    /// What is fulfilled first.
+    fn rank(&self) -> (u32, [u64; 2]) {
+        // Bits of numbers that are not negative stand in their order.
+        (self.distance.to_bits(), self.ids)
+    }
 }
 
 /// Finds pairs; owns the work space.
@@ -79,7 +120,8 @@ pub struct Merging {
     near: Vec<u32>,
     positions: Vec<Vec3>,
     wishes: Vec<Wish>,
-    taken: FxHashSet<u32>,
+    /// A flag per particle.
+    taken: Vec<bool>,
 }
 
 impl Merging {
@@ -107,18 +149,22 @@ impl Merging {
         let wishes: Vec<Vec<Wish>> = wishes.collect();
         self.wishes.clear();
         self.wishes.extend(wishes.iter().flatten());
-        self.wishes
-            .par_sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.ids.cmp(&b.ids)));
+        self.wishes.par_sort_unstable_by_key(Wish::rank);
         self.taken.clear();
-        let free = |wish: &&Wish| {
-            let Pair { into, from, .. } = wish.pair;
-            let is_free = !self.taken.contains(&into) && !self.taken.contains(&from);
+        self.taken.resize(particles.len(), false);
+        self.wishes.retain(|wish| {
+            let both = [wish.into as usize, wish.from as usize];
+            let is_free = both.iter().all(|i| !self.taken[*i]);
             if is_free {
-                self.taken.extend([into, from]);
+                both.iter().for_each(|i| self.taken[*i] = true);
             }
             is_free
-        };
-        self.wishes.iter().filter(free).map(|wish| wish.pair).collect()
+        });
+        let pairs = self.wishes.par_iter().map(|wish| {
+            let [a, b] = [wish.into, wish.from].map(|i| parcel(particles, i));
+            Pair { into: wish.into, from: wish.from, whole: merged(&a, &b) }
+        });
+        pairs.collect()
     }
 
     /// Sorts the particles around those of `small` by bin.
@@ -161,40 +207,35 @@ struct Around<'a> {
     limits: &'a Limits,
     particles: &'a Particles,
     bin_size: f32,
-    /// Where they lie, by bins of `bin_size` [m].
+    /// Where they lie, by bins of `bin_size` \[m\].
     sorted: Sorted,
     /// Their indices in the set, before they were sorted.
     near: &'a [u32],
 }
 
 impl Around<'_> {
-    fn parcel(&self, i: u32) -> Parcel {
-        let (Particles { position, velocity, clump, .. }, i) = (self.particles, i as usize);
-        Parcel { position: position[i], velocity: velocity[i], clump: clump[i] }
-    }
-
     /// The nearest particle that `i` can be merged with; of several the one with the lowest identity.
     fn wish(&self, i: u32, order: &[u32], clearance: &mut Clearance<'_>) -> Option<Wish> {
-        let own = self.parcel(i);
-        let mut best: Option<Wish> = None;
-        let (reach, center) = (self.bin_size, own.position);
-        let low = cell_at(center - Vec3::splat(reach), self.bin_size);
-        let high = cell_at(center + Vec3::splat(reach), self.bin_size);
-        let home = self.sorted.grid.find(block_of(cell_at(center, self.bin_size)))?;
+        let own = parcel(self.particles, i);
+        let center = cell_at(own.position, self.bin_size);
+        let home = self.sorted.grid.find(block_of(center))?;
         let neighbours = self.sorted.grid.neighbours(home);
         let first = self.sorted.grid.blocks()[home] - IVec3::ONE;
-        for x in low.x..=high.x {
-            for y in low.y..=high.y {
-                for z in low.z..=high.z {
-                    let bin = IVec3::new(x, y, z);
-                    let at = block_of(bin) - first;
-                    let block = neighbours[(at.x * 9 + at.y * 3 + at.z) as usize];
-                    for k in self.held(block, local_index(bin)) {
-                        let j = self.near[order[k] as usize];
-                        if j != i {
-                            best = self.better(best, (i, &own), j, clearance);
-                        }
-                    }
+        let mut best: Option<Wish> = None;
+        for offset in NEAREST_FIRST {
+            let bin = center + IVec3::from(offset);
+            let low = bin.as_vec3() * self.bin_size;
+            let nearest = own.position.clamp(low, low + self.bin_size);
+            let least = nearest.distance_squared(own.position);
+            if best.is_some_and(|best| least > best.distance) {
+                continue;
+            }
+            let at = block_of(bin) - first;
+            let block = neighbours[(at.x * 9 + at.y * 3 + at.z) as usize];
+            for k in self.held(block, local_index(bin)) {
+                let j = self.near[order[k] as usize];
+                if j != i {
+                    best = self.better(best, (i, &own), j, clearance);
                 }
             }
         }
@@ -221,34 +262,25 @@ impl Around<'_> {
         j: u32,
         clearance: &mut Clearance<'_>,
     ) -> Option<Wish> {
-        let Particles { material, id, .. } = self.particles;
-        let (i_id, j_id) = (id[i as usize], id[j as usize]);
-        let way = self.particles.position[j as usize] - own.position;
-        let distance = way.length_squared();
-        let ids = [i_id.min(j_id), i_id.max(j_id)];
-        let rank = |distance: f32, ids: [u64; 2]| (distance.to_bits(), ids);
-        let is_better = best.is_none_or(|b| rank(distance, ids) < rank(b.distance, b.ids));
-        if !is_better || material[i as usize] != material[j as usize] || !self.is_squeezed(own, way)
+        let Particles { position, material, id, clump, .. } = self.particles;
+        let way = position[j as usize] - own.position;
+        let both = [(i, id[i as usize]), (j, id[j as usize])];
+        let lighter = (own.clump.volume, both[1].1) < (clump[j as usize].volume, both[0].1);
+        let [into, from] = if lighter { [j, i] } else { [i, j] };
+        let ids = [both[0].1.min(both[1].1), both[0].1.max(both[1].1)];
+        let wish = Wish { distance: way.length_squared(), into, from, ids };
+        if best.is_some_and(|best| best.rank() <= wish.rank())
+            || material[i as usize] != material[j as usize]
+            || !self.is_squeezed(own, way)
+            || !self.limits.may_become(own.clump.volume + clump[j as usize].volume)
         {
             return best;
         }
-        let other = self.parcel(j);
-        if !self.limits.may_become(own.clump.volume + other.clump.volume) {
-            return best;
-        }
+        let other = parcel(self.particles, j);
         let whole = merged(own, &other);
-        let is_clear = |part: &Parcel, clearance: &mut Clearance<'_>| {
-            clearance.is_free(part.position, whole.position)
-        };
-        if !self.is_sound(&whole.clump, [&own.clump, &other.clump])
-            || !is_clear(own, clearance)
-            || !is_clear(&other, clearance)
-        {
-            return best;
-        }
-        let heavier = (own.clump.volume, j_id) > (other.clump.volume, i_id);
-        let (into, from) = if heavier { (i, j) } else { (j, i) };
-        Some(Wish { distance, ids, pair: Pair { into, from, whole } })
+        let is_possible = self.is_sound(&whole.clump, [&own.clump, &other.clump])
+            && clearance.is_free(own.position, whole.position);
+        if is_possible { Some(wish) } else { best }
     }
 
     /// Whether a parcel is too short along `way`: merging it with what lies there helps.
@@ -270,4 +302,9 @@ impl Around<'_> {
         let length = parts.map(|part| part.semi_axes().x);
         whole.is_nowhere_above(length[0].max(length[1]))
     }
+}
+
+fn parcel(particles: &Particles, i: u32) -> Parcel {
+    let (Particles { position, velocity, clump, .. }, i) = (particles, i as usize);
+    Parcel { position: position[i], velocity: velocity[i], clump: clump[i] }
 }

@@ -57,8 +57,9 @@ impl Clumps {
     /// holds all others within the lengths that are remembered; see [`Limits`].
     ///
     /// Mass, momentum and centre of mass are conserved to rounding, and nothing is put into
-    /// `solids`. Every particle must have its clump. The particles' order changes: what
-    /// is new comes last, and what is last takes the place of what is gone.
+    /// `solids`. Every particle must have its clump, and positions must be such as
+    /// [`Sorter::sort`](crate::particles::Sorter::sort) takes. The particles' order changes: what is new
+    /// comes last, and what is last takes the place of what is gone.
     ///
     /// Of a split, one part keeps the identity and the others get the next ones, `next_id` and so on;
     /// of a merge, the heavier one keeps its identity, birth and place in the order; of two alike it is

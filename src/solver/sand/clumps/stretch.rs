@@ -8,10 +8,10 @@ use wide::f32x8;
 /// Greatest deformation in one step, as the Frobenius norm of J Δt: e² times as long, beyond the
 /// lengths that clumps remember.
 const MOST: f32 = 2.0;
-/// The exponential is that of a quarter of the deformation, squared this often.
-const SQUARINGS: u32 = 2;
-/// Terms of its power series beyond the first: with ‖J Δt / 4‖ ≤ ½ the rest is below 2 · 10⁻⁶.
-const TERMS: u32 = 6;
+/// Norm up to which the power series is used as it is: what it lacks is below 2 · 10⁻⁶.
+const SMALL: f32 = 0.5;
+/// What is larger is divided by 2 this often before, and its exponential squared as often.
+const SQUARINGS: i32 = 2;
 
 /// Eight 3 × 3 matrices, by rows.
 type Eight = [[f32x8; 3]; 3];
@@ -21,9 +21,11 @@ type Eight = [[f32x8; 3]; 3];
 /// dA/dt = A Jᵀ + J A [NGL10 eq. 28] for a J that lasts, A ← F A Fᵀ with F = exp(J Δt).
 ///
 /// A stays symmetric positive definite for any J and `dt`: the result is computed as a symmetric
-/// product, and F can be inverted, being a power of T, the series of exp(J Δt / 4), which is less
-/// than 1 away from the identity (‖T − 1‖ ≤ √e − 1) since J Δt is scaled down to a norm of 2 where it
-/// is more. A rotation alone leaves the lengths as they are to rounding, which a forward Euler step
+/// product, and F can be inverted, being a power of the series of exp for an argument of norm ½ at
+/// most, which is less than 1 away from the identity (√e − 1 at most): J Δt is divided by 4 where it is
+/// more than ½, and scaled down to a norm of 2 before where it is more than that.
+///
+/// A rotation alone leaves the lengths as they are to rounding, which a forward Euler step
 /// F = 1 + J Δt does not: it would lengthen both axes of its plane in every step.
 pub fn stretch(
     particles: &mut Particles,
@@ -51,7 +53,8 @@ fn stretch_eight(mut clumps: [Clump; 8], gradient: GradientOfEight, dt: f32) -> 
     let shape = [dot(0, 0), dot(1, 1), dot(2, 2), dot(0, 1), dot(1, 2), dot(2, 0)];
     for (lane, clump) in clumps.iter_mut().enumerate() {
         let stretched = shape.map(|entry| entry[lane]);
-        if stretched.iter().all(|v| v.is_finite()) {
+        // 0 times what is not finite is not 0.
+        if stretched.iter().map(|v| v * 0.0).sum::<f32>() == 0.0 {
             clump.shape = stretched;
         }
     }
@@ -62,23 +65,37 @@ fn stretch_eight(mut clumps: [Clump; 8], gradient: GradientOfEight, dt: f32) -> 
 #[inline(always)]
 fn exponential(x: Eight) -> Eight {
     let square = x.iter().flatten().fold(f32x8::ZERO, |sum, v| sum + *v * *v);
-    let shares = 0.5_f32.powi(SQUARINGS as i32);
-    let scale =
-        f32x8::splat(shares) * (f32x8::splat(MOST) / square.sqrt().fast_max(f32x8::splat(MOST)));
-    let x = x.map(|row| row.map(|v| v * scale));
-    // By Horner's rule: 1 + x (1 + x/2 (1 + x/3 (…))).
-    let mut sum = plus_identity([[f32x8::ZERO; 3]; 3]);
-    for n in (1..=TERMS).rev() {
-        let part = f32x8::splat(1.0 / n as f32);
-        sum = plus_identity(product(&x, &sum).map(|row| row.map(|v| v * part)));
+    if square.simd_le(f32x8::splat(SMALL * SMALL)).all() {
+        return series(x);
     }
-    (0..SQUARINGS).for_each(|_| sum = product(&sum, &sum));
-    sum
+    let most = f32x8::splat(MOST);
+    let scale = f32x8::splat(0.5_f32.powi(SQUARINGS)) * (most / square.sqrt().fast_max(most));
+    let root = series(x.map(|row| row.map(|v| v * scale)));
+    (0..SQUARINGS).fold(root, |root, _| product(&root, &root))
 }
 
+/// The power series of exp(X) to the sixth power, 1 + X + X²/2 + X³ (1/6 + X/24 + X²/120 + X³/720).
 #[inline(always)]
-fn plus_identity(mut a: Eight) -> Eight {
-    (0..3).for_each(|i| a[i][i] += f32x8::ONE);
+fn series(x: Eight) -> Eight {
+    let square = product(&x, &x);
+    let cube = product(&square, &x);
+    let sum = |a: [f32; 3], b: f32| {
+        let entry = |i: usize, j: usize| {
+            x[i][j] * f32x8::splat(a[0])
+                + square[i][j] * f32x8::splat(a[1])
+                + cube[i][j] * f32x8::splat(a[2])
+        };
+        plus_identity([0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j))), b)
+    };
+    let high = product(&cube, &sum([1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0], 1.0 / 6.0));
+    let low = sum([1.0, 0.5, 0.0], 1.0);
+    [0, 1, 2].map(|i| [0, 1, 2].map(|j| low[i][j] + high[i][j]))
+}
+
+/// A + b 1.
+#[inline(always)]
+fn plus_identity(mut a: Eight, b: f32) -> Eight {
+    (0..3).for_each(|i| a[i][i] += f32x8::splat(b));
     a
 }
 
