@@ -53,11 +53,12 @@ impl Solids {
             };
             let shape =
                 AnimatedShape::new(&collider.shape, options, &mut cache, start, &mut warnings)?;
-            let boundary = collider.boundary;
+            let boundary = scene.with_default_friction(collider.boundary);
             obstacles.push(Obstacle { shape, boundary, inverted });
         }
         let walls = Walls::new(scene.domain.bounds);
-        let (reach, wall_boundary) = (REACH_CELLS * cell_size, scene.domain.walls);
+        let wall_boundary = scene.with_default_friction(scene.domain.walls);
+        let reach = REACH_CELLS * cell_size;
         Ok((Self { cell_size, reach, walls, wall_boundary, obstacles }, warnings))
     }
 

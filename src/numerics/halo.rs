@@ -17,9 +17,21 @@ pub fn load_halo<T: Copy>(
     outside: T,
     tile: &mut HaloTile<T>,
 ) {
+    load_halo_of(grid, |n| field.blocks.get(n as usize).map(|b| &b.0), block, outside, tile);
+}
+
+/// As [`load_halo`], of values that are not laid out as a field: `values` gives those of a block, of
+/// [`NO_BLOCK`](super::grid::NO_BLOCK) too; `outside` stands for what it has none of.
+pub fn load_halo_of<'a, T: Copy + 'a>(
+    grid: &BlockGrid,
+    values: impl Fn(u32) -> Option<&'a [T; BLOCK_CELLS]>,
+    block: usize,
+    outside: T,
+    tile: &mut HaloTile<T>,
+) {
     const ROW: usize = BLOCK_EDGE * (BLOCK_EDGE - 1);
     const PLANE: usize = BLOCK_EDGE * ROW;
-    let around = grid.neighbours(block).map(|n| field.blocks.get(n as usize).map(|b| &b.0));
+    let around = grid.neighbours(block).map(values);
     // The rows with x and y inside the block, then the tile's sides normal to y, then to x.
     for (x, plane) in tile[1..=BLOCK_EDGE].iter_mut().enumerate() {
         let first = x * BLOCK_EDGE * BLOCK_EDGE;

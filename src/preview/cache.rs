@@ -1,7 +1,7 @@
 //! Pictures of a baked cache.
 
 use super::{
-    Image, PreviewBounds, PreviewMesh, PreviewOptions, PreviewParticles, PreviewScene,
+    Image, PreviewBounds, PreviewMesh, PreviewOptions, PreviewParticles, PreviewScene, PreviewTone,
     contact_sheet, label_frame, load, render,
 };
 use crate::cache::CacheError;
@@ -9,7 +9,7 @@ use crate::cache::layout::Product;
 use crate::cache::manifest::{FrameEntry, Manifest};
 use crate::geometry::{GeometryCache, GeometryError};
 use crate::numerics::level_set::LevelSet;
-use crate::scene::{Scene, SceneError};
+use crate::scene::{Method, Scene, SceneError};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
 
@@ -114,7 +114,12 @@ pub fn from_cache(cache: &Path, request: &CacheRequest) -> Result<Image, Preview
     let manifest = Manifest::read(cache)?;
     let scene = load::scene(cache)?;
     let entries = choose_frames(cache, &manifest, request.frames)?;
-    let what = request.what.unwrap_or_else(|| available(&entries));
+    let available = || match scene.method() {
+        Method::Water => available(&entries),
+        // A surface is drawn as water.
+        Method::IncompressibleSand | Method::FreeFlowingSand => Product::Particles,
+    };
+    let what = request.what.unwrap_or_else(available);
     let bounds = match &scene.domain.bounds {
         Some(b) => PreviewBounds { min: b.min, max: b.max },
         None => bounds_of_frames(cache, &entries, what)?,
@@ -220,6 +225,7 @@ impl FrameDrawer<'_> {
                 velocities: &particles.velocities,
                 radius: RADIUS_PER_CELL * self.scene.domain.cell_size,
                 white_speed: self.white_speed(),
+                tone: self.tone(),
             },
             surface: surface.as_ref(),
             meshes: meshes
@@ -228,6 +234,13 @@ impl FrameDrawer<'_> {
                 .collect(),
         };
         Ok(render(&scene, self.options))
+    }
+
+    fn tone(&self) -> PreviewTone {
+        match self.scene.method() {
+            Method::Water => PreviewTone::Water,
+            Method::IncompressibleSand | Method::FreeFlowingSand => PreviewTone::Sand,
+        }
     }
 
     /// The speed of a fall through the scene's height; without gravity, of crossing the scene in a

@@ -38,7 +38,7 @@ use glam::Vec3;
 pub struct PreviewScene<'a> {
     /// Box that the camera frames, whose bottom is the ground and whose edges are drawn.
     pub bounds: PreviewBounds,
-    /// Particles, drawn as balls coloured by speed.
+    /// Particles, drawn as balls.
     pub particles: PreviewParticles<'a>,
     /// Surface of a liquid, drawn as water.
     pub surface: Option<&'a LevelSet>,
@@ -101,6 +101,18 @@ pub struct PreviewParticles<'a> {
     pub radius: f32,
     /// Speed [m/s] at which a particle is white.
     pub white_speed: f32,
+    /// What they are of.
+    pub tone: PreviewTone,
+}
+
+/// How particles are coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PreviewTone {
+    /// From deep blue at rest to white.
+    #[default]
+    Water,
+    /// Grains of sand, each a little lighter or darker.
+    Sand,
 }
 
 /// Triangles of a picture.

@@ -1,7 +1,8 @@
 //! Particles as shaded balls.
 
-use super::PreviewParticles;
 use super::fragments::{Fragment, Fragments};
+use super::{PreviewParticles, PreviewTone};
+use crate::numerics::random::uniform3;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
@@ -25,8 +26,13 @@ pub(super) fn draw_particles(fragments: &mut Fragments, particles: &PreviewParti
         .filter_map(|(i, position)| {
             let (center, depth) = camera.project(*position)?;
             let radius = (particles.radius * camera.pixels_per_metre(depth)).max(LEAST_RADIUS);
-            let speed = particles.velocities.get(i).map_or(0.0, |v| v.length());
-            let albedo = color_of_speed(speed / particles.white_speed.max(1e-6));
+            let albedo = match particles.tone {
+                PreviewTone::Water => {
+                    let speed = particles.velocities.get(i).map_or(0.0, |v| v.length());
+                    color_of_speed(speed / particles.white_speed.max(1e-6))
+                }
+                PreviewTone::Sand => color_of_grain(i),
+            };
             Some(Disc { center, radius, depth, albedo })
         })
         .collect();
@@ -53,6 +59,13 @@ pub(super) fn draw_particles(fragments: &mut Fragments, particles: &PreviewParti
             }
         },
     );
+}
+
+/// The colour of grain `i`: dry sand, some grains paler and some browner.
+fn color_of_grain(i: usize) -> Vec3 {
+    const DARK: Vec3 = Vec3::new(0.42, 0.27, 0.13);
+    const LIGHT: Vec3 = Vec3::new(0.74, 0.57, 0.35);
+    DARK.lerp(LIGHT, uniform3(0, i as u64, 0, 0)[0])
 }
 
 /// Deep blue at rest, through a clear blue, to the white of foam at 1.

@@ -45,6 +45,14 @@ impl Scene {
         self.materials.get(first).map_or(Method::Water, |material| material.kind.method())
     }
 
+    /// A boundary whose friction is given: where the scene leaves it open, sand meets solids as it
+    /// meets itself, with the tangent of its friction angle, and water without friction.
+    pub fn with_default_friction(&self, boundary: Boundary) -> Boundary {
+        let sand = self.materials.iter().find_map(Material::sand);
+        let inner = sand.map_or(0.0, |sand| sand.friction_angle.to_radians().tan());
+        Boundary { friction: boundary.friction.or(Some(inner)), ..boundary }
+    }
+
     /// Scene time of a frame \[s\]: `frame / fps`, the time at which hosts store that frame's
     /// geometry.
     pub fn time_of_frame(&self, frame: i32) -> f64 {

@@ -5,6 +5,7 @@ use super::forces::Forces;
 use super::remarks::{self, Unsolved};
 use super::sand::clumps::Clumps;
 use super::sand::friction::Effort;
+use super::sand::incompressible::Law;
 use super::sand::materials::SandMaterials;
 use super::sand::{CarriedStress, SandSettings, SandSolver, SandStep};
 use super::sinks::Sinks;
@@ -344,6 +345,7 @@ impl Simulation {
                     keep: *keep,
                     viscosity: viscosity(scene),
                     tension: tension(scene),
+                    sand: incompressible_sand(scene),
                 };
                 let step = |_: &_| water.step(particles, deep, solids, active, settings, seconds);
                 match rayon::scope(step) {
@@ -577,6 +579,12 @@ fn update_scheme(scene: &Scene) -> (f32, bool) {
 /// The liquid, if there is one.
 fn liquid(scene: &Scene) -> Option<&Water> {
     scene.materials.first()?.water()
+}
+
+/// What shear stress incompressible sand withstands, if the scene has some.
+fn incompressible_sand(scene: &Scene) -> Option<Law> {
+    let sand = scene.materials.first()?.sand()?;
+    (scene.method() == Method::IncompressibleSand).then(|| Law::of(sand))
 }
 
 /// Kinematic viscosity ν = μ / ρ of the liquid [m²/s].

@@ -6,6 +6,7 @@
 pub mod clumps;
 mod density;
 pub mod friction;
+pub mod incompressible;
 mod mass;
 pub mod materials;
 mod pressure;

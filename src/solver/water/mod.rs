@@ -6,7 +6,7 @@ pub(in crate::solver) mod boundary;
 pub(in crate::solver) mod contact;
 pub(in crate::solver) mod contents;
 mod continuation;
-mod coupling;
+pub(in crate::solver) mod coupling;
 mod crowding;
 pub(in crate::solver) mod friction;
 pub(in crate::solver) mod projection;

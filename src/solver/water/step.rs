@@ -25,6 +25,7 @@ use crate::particles::{DeepWater, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
+use crate::solver::sand::incompressible::{self, Friction, Law};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -85,6 +86,7 @@ pub struct WaterSolver {
     sources: Sources,
     viscous: ViscousSolver,
     coupling: Coupling,
+    friction: Friction,
     tension: Tension,
     continuation: Continuation,
     wind: WindField,
@@ -107,6 +109,8 @@ pub struct StepSettings {
     pub viscosity: f32,
     /// Surface tension over density, σ / ρ [m³/s²].
     pub tension: f32,
+    /// What shear stress it withstands, if it is sand.
+    pub sand: Option<Law>,
 }
 
 impl StepSettings {
@@ -130,6 +134,29 @@ impl StepSettings {
     fn viscous_keep(&self) -> f32 {
         self.keep * viscosity::surviving_share(self.viscous_strength())
     }
+}
+
+/// What further projections of a step work with, borrowed from parts of a [`WaterSolver`].
+macro_rules! projector {
+    ($water:ident, $settings:ident) => {
+        Projector {
+            region: Region {
+                grid: &$water.sorted.grid,
+                phi: &$water.surface.phi,
+                open: &$water.solid.open,
+                surface_pressure: None,
+            },
+            solid: &$water.solid,
+            separation: &$water.separation,
+            sources: &$water.sources,
+            occupied: &$water.occupied,
+            cell_size: $settings.cell_size,
+            solver: &mut $water.solver,
+            matrix: &mut $water.matrix,
+            rhs: &mut $water.rhs,
+            potential: &mut $water.potential,
+        }
+    };
 }
 
 impl WaterSolver {
@@ -176,6 +203,8 @@ impl WaterSolver {
         clock.lap(&mut seconds.pressure);
         let viscosity = self.diffuse(settings, &mut pressure);
         clock.lap(&mut seconds.viscosity);
+        self.rub(settings, &mut pressure);
+        clock.lap(&mut seconds.friction);
         let max_speed = self.max_face_speed();
         if max_speed.is_infinite()
             || max_speed * settings.dt > MOST_CELLS_A_STEP * settings.cell_size
@@ -331,7 +360,7 @@ impl WaterSolver {
             let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
-        if friction::is_needed(&self.solid) {
+        if settings.sand.is_none() && friction::is_needed(&self.solid) {
             let room = &self.solid.open_volume;
             let change = &mut self.weight.axes;
             friction::rub_along_walls(region, &self.solid, room, pressure, change, velocity);
@@ -355,27 +384,27 @@ impl WaterSolver {
         if strength < viscosity::NEGLIGIBLE {
             return SolveReport { converged: true, ..SolveReport::default() };
         }
-        let projector = Projector {
-            region: Region {
-                grid: &self.sorted.grid,
-                phi: &self.surface.phi,
-                open: &self.solid.open,
-                surface_pressure: None,
-            },
-            solid: &self.solid,
-            separation: &self.separation,
-            sources: &self.sources,
-            occupied: &self.occupied,
-            cell_size: settings.cell_size,
-            solver: &mut self.solver,
-            matrix: &mut self.matrix,
-            rhs: &mut self.rhs,
-            potential: &mut self.potential,
-        };
+        let projector = projector!(self, settings);
         let (viscous, velocity, valid) = (&mut self.viscous, &mut self.velocity, &mut self.valid);
         let report = self.coupling.diffuse(viscous, projector, strength, velocity, valid);
         *pressure = pressure.and(self.project_again());
         report
+    }
+
+    /// Friction in sand and along its walls [ZB05 §3]. `pressure` is the report of the projection so
+    /// far.
+    fn rub(&mut self, settings: StepSettings, pressure: &mut SolveReport) {
+        let Some(law) = settings.sand else { return };
+        let projector = projector!(self, settings);
+        let flow = incompressible::Flow {
+            pressure: &mut self.pressure,
+            before: &self.before,
+            valid: &mut self.valid,
+            mass: &self.weight,
+            velocity: &mut self.velocity,
+        };
+        let step = (settings.dt, settings.gravity * settings.dt);
+        *pressure = pressure.and(self.friction.rub(projector, law, step, flow));
     }
 
     /// Takes out the divergence that viscosity has brought in, by a new pressure of the whole step:
