@@ -276,7 +276,8 @@ fn sand_column(coarsening: f32) {
     let (height, radius) = heap(&simulation);
     // A cone of 34° of a quarter of a cubic metre is 0.48 m high; a column leaves a broader one.
     assert!((0.2..0.6).contains(&height), "the heap is {height} m high");
-    assert!((0.35..0.9).contains(&radius), "nine tenths lie within {radius} m");
+    // Flat on the whole floor it would be 3 cm high; coarse cells let it run farther than fine ones.
+    assert!((0.35..1.2).contains(&radius), "nine tenths lie within {radius} m");
 }
 
 fn bunny_of_sand(coarsening: f32) {

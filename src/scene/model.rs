@@ -185,7 +185,7 @@ pub enum Method {
     Water,
     /// Sand as an incompressible fluid [ZB05 §3].
     IncompressibleSand,
-    /// Sand as a free-flowing medium [NGL10].
+    /// Sand as a free-flowing medium \[NGL10\].
     FreeFlowingSand,
 }
 
@@ -212,7 +212,7 @@ pub struct Sand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandSolver {
-    /// As a medium that cannot be compressed but disperses freely [NGL10].
+    /// As a medium that cannot be compressed but disperses freely \[NGL10\].
     FreeFlowing,
     /// As an incompressible fluid with friction [ZB05 §3].
     Incompressible,

@@ -1,6 +1,7 @@
 //! What shear stress sand withstands [ZB05 eq. 1, eq. 5].
 
 use crate::scene::{Sand, YieldLaw};
+use crate::solver::sand::materials::yield_coefficient;
 use std::f32::consts::SQRT_2;
 
 /// The pressure at a cell's centre lacks the weight of the cell's own lower half, which its friction
@@ -17,23 +18,17 @@ pub struct Law {
 }
 
 impl Law {
-    /// The law that a material's parameters stand for.
-    ///
-    /// Along an infinite slope of the angle α, incompressible flow is plane shear, in which the
-    /// pressure is ρ g d cos α at the depth d, and the shear stress τ = ρ g d sin α makes
-    /// ‖s‖_F = √2 τ. So k = √2 tan φ lets slopes rest up to φ, and √2 times the cohesion is what a
-    /// shear stress of that size amounts to.
+    /// The law that a material's parameters stand for: the slope is [`yield_coefficient`], and √2 times
+    /// the cohesion is what a shear stress of that size amounts to, √(2/3) times as [ZB05 eq. 5] has it.
     pub fn of(sand: &Sand) -> Self {
-        let (sin, tan) = {
-            let angle = sand.friction_angle.to_radians();
-            (angle.sin(), angle.tan())
+        let of_cohesion = match sand.yield_law {
+            YieldLaw::Repose | YieldLaw::Narain2010 => SQRT_2,
+            YieldLaw::ZhuBridson2005 => (2.0f32 / 3.0).sqrt(),
         };
-        let (slope, of_cohesion) = match sand.yield_law {
-            YieldLaw::Repose => (SQRT_2 * tan, SQRT_2),
-            YieldLaw::Narain2010 => (SQRT_2 * sin, SQRT_2),
-            YieldLaw::ZhuBridson2005 => ((2.0f32 / 3.0).sqrt() * sin, (2.0f32 / 3.0).sqrt()),
-        };
-        Self { slope, cohesion: of_cohesion * sand.cohesion / sand.density }
+        Self {
+            slope: yield_coefficient(sand.yield_law, sand.friction_angle.to_radians()),
+            cohesion: of_cohesion * sand.cohesion / sand.density,
+        }
     }
 
     /// The largest ‖s‖_F at `pressure`. All are in units of ρ Δx / Δt, as the pressure of the

@@ -1,5 +1,5 @@
 //! Sand as an incompressible fluid with friction [ZB05 §3]: Y. Zhu and R. Bridson, *Animating sand as a
-//! fluid*, ACM Transactions on Graphics 24(3), 2005, doi:10.1145/1073204.1073298; [Z05], Y. Zhu's
+//! fluid*, ACM Transactions on Graphics 24(3), 2005, doi:10.1145/1073204.1073298; \[Z05\], Y. Zhu's
 //! thesis of the same title, chapter 2.
 //!
 //! The solver of water moves it; what is its own happens after the pressure is known:

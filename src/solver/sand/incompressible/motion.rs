@@ -42,23 +42,21 @@ impl Fit {
     pub fn add(&mut self, direction: DVec3, x: DVec3, mass: f64, velocity: f64) {
         let turn = x.cross(direction);
         let row = [direction.x, direction.y, direction.z, turn.x, turn.y, turn.z];
-        for i in 0..6 {
+        for (i, (sums, rhs)) in self.matrix.iter_mut().zip(&mut self.rhs).enumerate() {
             let weighted = mass * row[i];
-            for j in i..6 {
-                self.matrix[i][j] += weighted * row[j];
+            for (sum, with) in sums[i..].iter_mut().zip(&row[i..]) {
+                *sum += weighted * with;
             }
-            self.rhs[i] += weighted * velocity;
+            *rhs += weighted * velocity;
         }
     }
 
     /// Adds the sums of `other`, which must have the same reference point.
     pub fn merge(&mut self, other: &Self) {
-        for i in 0..6 {
-            for j in i..6 {
-                self.matrix[i][j] += other.matrix[i][j];
-            }
-            self.rhs[i] += other.rhs[i];
+        for (sums, more) in self.matrix.iter_mut().zip(&other.matrix) {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         }
+        self.rhs.iter_mut().zip(&other.rhs).for_each(|(sum, more)| *sum += more);
     }
 
     /// The motion that fits best. What nothing determines, such as how a line of cells turns about
@@ -87,9 +85,7 @@ impl Fit {
             let (pivot, of_rhs) = (a[p], b[p]);
             for i in (0..6).filter(|i| *i != p) {
                 let factor = a[i][p];
-                for j in 0..6 {
-                    a[i][j] -= factor * pivot[j];
-                }
+                a[i].iter_mut().zip(&pivot).for_each(|(v, pivot)| *v -= factor * pivot);
                 b[i] -= factor * of_rhs;
             }
         }

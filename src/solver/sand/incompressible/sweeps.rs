@@ -342,12 +342,11 @@ fn put_row(values: &mut [f32; BLOCK_CELLS], first: usize, row: f32x8) {
     values[first..first + BLOCK_EDGE].copy_from_slice(row.as_array());
 }
 
-/// Sets the faces that are free, by rows.
+/// Sets the faces that are free, by rows; the others are NaN and stay so.
 #[inline(always)]
 fn put(flow: &mut [f32; BLOCK_CELLS], value: impl Fn(usize) -> f32x8) {
     for first in (0..BLOCK_CELLS).step_by(BLOCK_EDGE) {
         let old = row(flow, first);
-        // What is NaN stays NaN.
-        put_row(flow, first, value(first) + (old - old));
+        put_row(flow, first, old.simd_eq(old).bitselect(value(first), old));
     }
 }
