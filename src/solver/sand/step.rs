@@ -318,16 +318,19 @@ impl SandSolver {
                 grid,
                 lightness: &self.bed.lightness,
                 solid: &self.bed.solid,
+                phi: &self.bed.surface.phi,
                 pressure: &self.pressure,
                 coefficient: &self.materials.coefficient,
                 wall_friction: &self.materials.wall_friction,
                 stopped: &self.stopped,
                 surface: self.materials.surface,
             };
+            if round == 0 {
+                self.friction.begin(rubbing, carried, settings.dt);
+            }
             let region = self.bed.region();
             pressure::find_change(region, &self.pressure, &mut self.pressed);
             sum(&self.velocity, &self.pressed, &mut self.trial);
-            self.friction.prepare(rubbing, (round == 0).then_some((carried, settings.dt)));
             let again =
                 self.friction.solve(rubbing, &self.trial, settings.effort, &mut self.rubbed);
             let iterations = friction_report.iterations + again.iterations;

@@ -35,6 +35,7 @@ use around::Around;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 use walls::WallCells;
+use wide::f32x8;
 
 /// Components of a cell's stress: three normal ones, then four edges for each of xy, yz and zx.
 pub const COMPONENTS: usize = 15;
@@ -57,6 +58,8 @@ pub struct Rubbing<'a> {
     pub lightness: &'a FaceField,
     /// The solids.
     pub solid: &'a SolidField,
+    /// Negative in the cells that may bear pressure.
+    pub phi: &'a Field<f32>,
     /// p' of each cell [m/s].
     pub pressure: &'a Field<f32>,
     /// k, so that ‖s‖_F ≤ k p, of each cell.
@@ -101,6 +104,12 @@ pub struct FrictionSolver {
     edges: [Field<f32>; 3],
     bound: Field<f32>,
     step: Field<f32>,
+    /// Blocks with sand at any face.
+    has_sand: Vec<bool>,
+    /// Blocks in which anything presses.
+    presses: Vec<bool>,
+    /// Blocks in which friction changes velocities.
+    moves: Vec<bool>,
     stress: Vec<Stress>,
     ahead: Vec<Stress>,
     normals: [Field<f32>; 3],
@@ -110,40 +119,32 @@ pub struct FrictionSolver {
 }
 
 impl FrictionSolver {
-    /// Takes over the pressure and its bounds. Blocks in which nothing presses are left out. The stress is that
-    /// of the last call, or `carried` over into a step of so many seconds, as far as the bounds allow.
-    pub fn prepare(&mut self, rubbing: Rubbing<'_>, carried: Option<(&CarriedStress, f32)>) {
-        let old = match carried {
-            Some(_) => None,
-            None => Some((std::mem::take(&mut self.grid), std::mem::take(&mut self.stress))),
-        };
+    /// Begins a step: takes over where the sand lies. The stress is that `carried` over into a step of
+    /// `dt` \[s\], as far as later bounds allow.
+    pub fn begin(&mut self, rubbing: Rubbing<'_>, carried: &CarriedStress, dt: f32) {
         self.choose_blocks(rubbing);
-        let from = |b: &_| match (carried, &old) {
-            (Some((carried, _)), _) => carried.get(*b).copied(),
-            (None, Some((grid, stress))) => grid.find(*b).map(|i| stress[i]),
-            (None, None) => None,
+        let scaled = |stress: &Stress| {
+            let mut stress = *stress;
+            stress.0.as_flattened_mut().iter_mut().for_each(|s| *s *= dt);
+            stress
         };
+        let from = |b: &_| carried.get(*b).map_or(Stress::zeroed(), scaled);
         self.stress.clear();
-        let blocks = self.grid.blocks().par_iter();
-        self.stress.par_extend(blocks.map(|b| from(b).unwrap_or(Stress::zeroed())));
-        if let Some((_, dt)) = carried {
-            let scale = |s: &mut Stress| s.0.as_flattened_mut().iter_mut().for_each(|s| *s *= dt);
-            self.stress.par_iter_mut().for_each(scale);
-        }
+        self.stress.par_extend(self.grid.blocks().par_iter().map(from));
         self.ahead.resize(self.stress.len(), Stress::zeroed());
+        let at_walls = |b: &_| carried.walls(*b).iter().map(|(cell, s)| (*cell, *s * dt)).collect();
+        self.walls.begin(self.grid.blocks().iter().map(at_walls));
         self.copy_fields(rubbing);
-        let before = (old.as_ref().map(|(grid, _)| grid), carried);
-        self.walls.find(rubbing, &self.grid, &self.source, before);
-        self.squares =
-            self.total(|b| shear::sum(&self.bound.blocks[b].0, |k| k * k)) + self.walls.squares();
     }
 
+    /// Chooses the blocks that may bear pressure, those beside them, and those in which something falls
+    /// on solids.
     fn choose_blocks(&mut self, rubbing: Rubbing<'_>) {
-        let Rubbing { grid, pressure, solid, stopped, .. } = rubbing;
+        let Rubbing { grid, phi, solid, stopped, .. } = rubbing;
         let presses = |b: usize| {
-            let differs = |values: &Block<f32>| values.0.iter().any(|v| *v != 0.0);
-            let stops = || stopped.axes.iter().any(|axis| differs(&axis.blocks[b]));
-            differs(&pressure.blocks[b]) || solid.active[b] && stops()
+            let stops = |axis: &Field<f32>| axis.blocks[b].0.iter().any(|v| *v != 0.0);
+            phi.blocks[b].0.iter().any(|phi| *phi < 0.0)
+                || solid.active[b] && stopped.axes.iter().any(stops)
         };
         let presses: Vec<bool> = (0..grid.len()).into_par_iter().map(presses).collect();
         let near = |b: &usize| {
@@ -159,30 +160,69 @@ impl FrictionSolver {
     fn copy_fields(&mut self, rubbing: Rubbing<'_>) {
         gather_faces(&self.source, rubbing.lightness, &mut self.lightness);
         let empty = Block([0.0; BLOCK_CELLS]);
-        for field in self.edges.iter_mut().chain(&mut self.edge_sums).chain(&mut self.normals) {
+        let fields = self.edges.iter_mut().chain(&mut self.edge_sums).chain(&mut self.normals);
+        for field in fields.chain([&mut self.bound, &mut self.step]) {
             field.blocks.resize(self.grid.len(), empty);
         }
-        self.velocity.axes.iter_mut().for_each(|axis| axis.blocks.resize(self.grid.len(), empty));
-        self.bound.blocks.resize(self.grid.len(), empty);
-        self.step.blocks.resize(self.grid.len(), empty);
-        let (grid, lightness) = (&self.grid, &self.lightness);
-        for (pair, edges) in self.edges.iter_mut().enumerate() {
+        let Self { grid, lightness, edges, step, .. } = self;
+        for (pair, edges) in edges.iter_mut().enumerate() {
             edges.blocks.par_iter_mut().enumerate().for_each(|(b, edges)| {
                 shear::find_edges(grid, lightness, pair, b, &mut edges.0);
             });
         }
-        let cells = self.bound.blocks.par_iter_mut().zip(&mut self.step.blocks);
-        cells.zip(&self.source).enumerate().for_each(|(b, ((bound, step), source))| {
-            let source = *source as usize;
-            let (p, k) =
-                (&rubbing.pressure.blocks[source].0, &rubbing.coefficient.blocks[source].0);
-            bound.0.iter_mut().zip(p).zip(k).for_each(|((bound, p), k)| *bound = k * p);
-            shear::find_steps(grid, lightness, b, (1.0 - LEFT_TO_WALLS) / STIFFEST, &mut step.0);
+        let share = (1.0 - LEFT_TO_WALLS) / STIFFEST;
+        step.blocks.par_iter_mut().enumerate().for_each(|(b, step)| {
+            shear::find_steps(grid, lightness, b, share, &mut step.0);
         });
+        let sand = |b: usize| {
+            lightness.axes.iter().any(|axis| axis.blocks[b].0.iter().any(|light| *light > 0.0))
+        };
+        self.has_sand.clear();
+        self.has_sand.par_extend((0..grid.len()).into_par_iter().map(sand));
+    }
+
+    /// Sets the bounds that belong to the pressure, and brings the stress within them.
+    fn set_bounds(&mut self, rubbing: Rubbing<'_>) {
+        let blocks = self.bound.blocks.par_iter_mut().zip(&self.source);
+        blocks.for_each(|(bound, source)| {
+            let source = *source as usize;
+            let p = &rubbing.pressure.blocks[source].0;
+            let k = &rubbing.coefficient.blocks[source].0;
+            bound.0.iter_mut().zip(p).zip(k).for_each(|((bound, p), k)| *bound = k * p);
+        });
+        self.walls.find(rubbing, &self.source);
+        self.presses.clear();
+        let (bound, walls) = (&self.bound.blocks, &self.walls);
+        let presses = |b: usize| bound[b].0.iter().any(|bound| *bound > 0.0) || !walls.is_empty(b);
+        self.presses.par_extend((0..self.grid.len()).into_par_iter().map(presses));
+        let squares = self.total(|b| shear::sum(&self.bound.blocks[b].0, |k| k * k));
+        self.squares = squares + self.walls.squares();
+        let each = self.stress.par_iter_mut().zip(&mut self.ahead).zip(&self.bound.blocks);
+        each.zip(&self.presses).for_each(|(((stress, ahead), bound), presses)| {
+            if *presses {
+                shear::bring_within(rubbing.surface, &bound.0, stress);
+            } else {
+                *stress = Stress::zeroed();
+            }
+            *ahead = *stress;
+        });
+        self.walls.bring_within_bounds();
+        let near = |b: usize| {
+            let neighbours = self.grid.neighbours(b).iter();
+            self.has_sand[b]
+                && neighbours.copied().filter(|n| *n != NO_BLOCK).any(|n| self.presses[n as usize])
+        };
+        let moves: Vec<bool> = (0..self.grid.len()).into_par_iter().map(near).collect();
+        for sums in &mut self.edge_sums {
+            let idle = sums.blocks.iter_mut().zip(&moves).filter(|(_, moves)| !**moves);
+            idle.for_each(|(sums, _)| sums.0.fill(0.0));
+        }
+        self.moves = moves;
     }
 
     /// Minimises the kinetic energy, starting from `velocity` without friction, and sets `change` to what
-    /// friction changes it by [m/s], zero where there is none.
+    /// friction changes it by [m/s], zero where there is none. Only the pressure may have changed since
+    /// the step began.
     pub fn solve(
         &mut self,
         rubbing: Rubbing<'_>,
@@ -190,35 +230,27 @@ impl FrictionSolver {
         effort: Effort,
         change: &mut FaceField,
     ) -> FrictionReport {
-        gather_faces(&self.source, velocity, &mut self.start);
-        let mut report = FrictionReport::default();
-        if self.squares > 0.0 {
-            self.bring_within_bounds(rubbing.surface);
-            report = self.iterate(rubbing.surface, effort);
-        }
+        self.set_bounds(rubbing);
         change.axes.iter_mut().for_each(|axis| axis.reset(rubbing.grid, 0.0));
+        if self.squares == 0.0 {
+            return FrictionReport::default();
+        }
+        gather_faces(&self.source, velocity, &mut self.start);
+        for (velocity, start) in self.velocity.axes.iter_mut().zip(&self.start.axes) {
+            velocity.blocks.clone_from(&start.blocks);
+        }
+        let report = self.iterate(rubbing.surface, effort);
         let fields = self.velocity.axes.iter().zip(&self.start.axes).zip(&mut change.axes);
         for ((velocity, start), change) in fields {
             let blocks = velocity.blocks.iter().zip(&start.blocks).zip(&self.source);
-            for ((velocity, start), source) in blocks.filter(|_| self.squares > 0.0) {
-                let change = &mut change.blocks[*source as usize].0;
-                for ((change, after), before) in change.iter_mut().zip(&velocity.0).zip(&start.0) {
-                    *change = after - before;
-                }
+            for (((after, before), source), _) in
+                blocks.zip(&self.moves).filter(|(_, moves)| **moves)
+            {
+                let change = change.blocks[*source as usize].0.iter_mut();
+                change.zip(after.0.iter().zip(&before.0)).for_each(|(c, (a, b))| *c = a - b);
             }
         }
         report
-    }
-
-    fn bring_within_bounds(&mut self, surface: YieldSurface) {
-        let bound = &self.bound.blocks;
-        self.stress.par_iter_mut().zip(&mut self.ahead).zip(bound).for_each(
-            |((stress, ahead), bound)| {
-                shear::bring_within(surface, &bound.0, stress);
-                *ahead = *stress;
-            },
-        );
-        self.walls.bring_within_bounds();
     }
 
     fn iterate(&mut self, surface: YieldSurface, effort: Effort) -> FrictionReport {
@@ -249,10 +281,10 @@ impl FrictionSolver {
 
     /// v = v* − (1/ρ) Eᵀ σ of the stress ahead.
     fn find_velocity(&mut self) {
-        let (grid, ahead, edges) = (&self.grid, &self.ahead, &self.edges);
+        let (grid, ahead, edges, moves) = (&self.grid, &self.ahead, &self.edges, &self.moves);
         let [xy, yz, zx] = &mut self.edge_sums;
         let sums = xy.blocks.par_iter_mut().zip(&mut yz.blocks).zip(&mut zx.blocks);
-        sums.enumerate().for_each(|(b, ((xy, yz), zx))| {
+        sums.enumerate().filter(|(b, _)| moves[*b]).for_each(|(b, ((xy, yz), zx))| {
             let around = Around::new(grid, b, |n| &ahead[n]);
             for (pair, sums) in [xy, yz, zx].into_iter().enumerate() {
                 faces::sum_at_edges(&around, pair, &edges[pair].blocks[b].0, &mut sums.0);
@@ -260,12 +292,15 @@ impl FrictionSolver {
         });
         let ahead_of = |axis: usize| move |stress: &Stress| Block(stress.0[axis]);
         for (axis, normal) in self.normals.iter_mut().enumerate() {
-            normal.blocks.par_iter_mut().zip(ahead).for_each(|(to, s)| *to = ahead_of(axis)(s));
+            let blocks = normal.blocks.par_iter_mut().zip(ahead).zip(&self.presses);
+            blocks.for_each(|((to, s), presses)| {
+                *to = if *presses { ahead_of(axis)(s) } else { Block([0.0; BLOCK_CELLS]) };
+            });
         }
         let Self { lightness, start, normals, edge_sums, walls, velocity, .. } = self;
         let [x, y, z] = &mut velocity.axes;
         let axes = x.blocks.par_iter_mut().zip(&mut y.blocks).zip(&mut z.blocks);
-        axes.enumerate().for_each(|(b, ((x, y), z))| {
+        axes.enumerate().filter(|(b, _)| moves[*b]).for_each(|(b, ((x, y), z))| {
             let mut edges = [[[[0.0; 10]; 10]; 10]; 3];
             for (tile, sums) in edges.iter_mut().zip(edge_sums.iter()) {
                 load_halo(grid, sums, b, 0.0, tile);
@@ -276,8 +311,12 @@ impl FrictionSolver {
                 let light = &lightness.axes[axis].blocks[b].0;
                 let start = &start.axes[axis].blocks[b].0;
                 for row in 0..BLOCK_EDGE * BLOCK_EDGE {
+                    let light = faces::lanes(light, row);
+                    if light.simd_gt(f32x8::ZERO).none() {
+                        continue;
+                    }
                     let pull = faces::pull(&normal, &edges, axis, row);
-                    let after = faces::lanes(start, row) - faces::lanes(light, row) * pull;
+                    let after = faces::lanes(start, row) - light * pull;
                     velocity.0[row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(after.as_array());
                 }
                 walls.pull(grid, b, axis, light, &mut velocity.0);
@@ -287,13 +326,13 @@ impl FrictionSolver {
 
     /// One projected step of all stresses along the strain rates.
     fn step_along_gradient(&mut self, surface: YieldSurface, beta: f32) -> Moved {
-        let Self { grid, velocity, edges, bound, step, stress, ahead, .. } = self;
+        let Self { grid, velocity, edges, bound, step, stress, ahead, presses, .. } = self;
         let grid = &*grid;
         let cells = stress.par_iter_mut().zip(ahead).enumerate();
         let moved: Vec<Moved> = cells
             .map(|(b, (stress, ahead))| {
                 let (bound, step) = (&bound.blocks[b].0, &step.blocks[b].0);
-                if bound.iter().all(|bound| *bound == 0.0) {
+                if !presses[b] {
                     return Moved::default();
                 }
                 let strain = shear::StrainRates::load(grid, velocity, edges, b);

@@ -1,13 +1,12 @@
 //! Coulomb friction between sand and walls [ZB05 eq. 4], as one more dissipation: in each cell beside
 //! a solid the tangential force is at most μ times what the pressure exerts on the solid's surface.
 
-use super::carried::CarriedStress;
 use super::{LEFT_TO_WALLS, Moved, Rubbing};
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
 use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::transfer::FaceField;
 use crate::solver::water::friction::{closed_area, faces};
-use glam::{IVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// Surfaces smaller than this share of a cell's face do not rub.
@@ -36,36 +35,35 @@ struct WallCell {
 pub struct WallCells {
     /// By block.
     blocks: Vec<Vec<WallCell>>,
+    /// By block: cells in ascending order and the stresses they had.
+    before: Vec<Vec<(u16, Vec3)>>,
 }
 
 impl WallCells {
-    /// Finds the cells, with the stress of the last call, whose blocks were those of `old`, or with the
-    /// `carried` one.
-    pub fn find(
-        &mut self,
-        rubbing: Rubbing<'_>,
-        grid: &BlockGrid,
-        source: &[u32],
-        (old, carried): (Option<&BlockGrid>, Option<(&CarriedStress, f32)>),
-    ) {
-        let last = std::mem::take(&mut self.blocks);
-        let before = |block: IVec3| -> Vec<(u16, Vec3)> {
-            if let Some((carried, dt)) = carried {
-                return carried.walls(block).iter().map(|(cell, s)| (*cell, *s * dt)).collect();
-            }
-            let cells = old.and_then(|old| old.find(block)).and_then(|b| last.get(b));
-            cells
-                .map(|cells| cells.iter().map(|c| (c.index, c.stress)).collect())
-                .unwrap_or_default()
-        };
-        let in_block = |(block, b): (&IVec3, &u32)| {
+    /// Begins a step with these stresses, block by block.
+    pub fn begin(&mut self, stresses: impl Iterator<Item = Vec<(u16, Vec3)>>) {
+        self.before.clear();
+        self.before.extend(stresses);
+        self.blocks.clear();
+    }
+
+    /// Finds the cells in the blocks of `source`, with the stresses that they had.
+    pub fn find(&mut self, rubbing: Rubbing<'_>, source: &[u32]) {
+        for (b, cells) in self.blocks.iter().enumerate() {
+            self.before[b].clear();
+            self.before[b].extend(cells.iter().map(|cell| (cell.index, cell.stress)));
+        }
+        let in_block = |(before, b): (&Vec<(u16, Vec3)>, &u32)| {
             let mut cells = find_in_block(rubbing, *b as usize);
-            if !cells.is_empty() {
-                take_over(&mut cells, &before(*block));
-            }
+            take_over(&mut cells, before);
             cells
         };
-        self.blocks = grid.blocks().par_iter().zip(source).map(in_block).collect();
+        self.blocks = self.before.par_iter().zip(source).map(in_block).collect();
+    }
+
+    /// Whether nothing rubs in block `b`.
+    pub fn is_empty(&self, b: usize) -> bool {
+        self.blocks[b].is_empty()
     }
 
     /// Sum of the squared bounds.
