@@ -127,7 +127,7 @@ pub struct Material {
 pub enum MaterialKind {
     /// Incompressible liquid [ZB05 §4].
     Water(Water),
-    /// Granular matter as a continuum [NGL10; ZB05 §3].
+    /// Granular matter as a continuum \[NGL10\], [ZB05 §3].
     Sand(Sand),
 }
 

@@ -67,7 +67,7 @@ pub struct SimulationState {
 /// What moves the particles.
 enum Mover {
     Water(Box<WaterSolver>),
-    Sand(Box<SandSolver>, Clumps),
+    Sand(Box<(SandSolver, Clumps)>),
 }
 
 impl Mover {
@@ -78,7 +78,7 @@ impl Mover {
             }
             Method::FreeFlowingSand => {
                 let solver = SandSolver::new(SandMaterials::of_scene(scene));
-                Self::Sand(Box::new(solver), Clumps::new(scene.domain.cell_size))
+                Self::Sand(Box::new((solver, Clumps::new(scene.domain.cell_size))))
             }
         }
     }
@@ -240,7 +240,7 @@ impl Simulation {
         let density = self.scene.materials.first().map_or(0.0, |m| m.kind.density());
         let (water, sand) = match &self.mover {
             Mover::Water(water) => (Some(water.pressures(density)), None),
-            Mover::Sand(sand, _) => (None, Some(sand.pressures(self.heaviest_sand()))),
+            Mover::Sand(sand) => (None, Some(sand.0.pressures(self.heaviest_sand()))),
         };
         water.into_iter().flatten().chain(sand.into_iter().flatten())
     }
@@ -362,9 +362,10 @@ impl Simulation {
                     }),
                 }
             }
-            Mover::Sand(sand, _) => {
+            Mover::Sand(sand) => {
                 let settings = SandSettings { cell_size, dt: dt as f32, gravity, effort: EFFORT };
-                let step = |_: &_| sand.step(particles, stress, solids, active, settings, seconds);
+                let step =
+                    |_: &_| sand.0.step(particles, stress, solids, active, settings, seconds);
                 match rayon::scope(step) {
                     SandStep::TooLong { .. } => None,
                     SandStep::Done { max_speed, blocks, pressure, friction } => Some(Step {
@@ -415,8 +416,8 @@ impl Simulation {
             Mover::Water(water) => {
                 water.resample(particles, deep, next_id, settings);
             }
-            Mover::Sand(_, clumps) => {
-                clumps.split_and_merge(particles, &self.solids, next_id);
+            Mover::Sand(sand) => {
+                sand.1.split_and_merge(particles, &self.solids, next_id);
             }
         }
     }

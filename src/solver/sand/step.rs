@@ -175,6 +175,7 @@ impl SandSolver {
         self.extend();
         clock.lap(&mut seconds.extend);
         clumps::stretch(particles, &self.bed.sorted, &self.velocity, cell_size, dt);
+        clumps::settle(&mut particles.clump, &self.bed.sorted, &self.pressure);
         let max_speed = self.transfer_to_particles(particles, solids, settings);
         clock.lap(&mut seconds.to_particles);
         SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }

@@ -5,11 +5,13 @@
 mod clearance;
 mod limits;
 mod merge;
+mod settle;
 mod split;
 mod stretch;
 
 pub use limits::{Limits, Need};
 pub use merge::{Parcel, merged};
+pub use settle::settle;
 pub use split::{Part, halves};
 pub use stretch::stretch;
 

@@ -143,9 +143,9 @@ impl StrainRates {
     #[inline(always)]
     fn of_row(&self, row: usize) -> [f32x8; COMPONENTS] {
         let mut rates = [f32x8::ZERO; COMPONENTS];
-        for axis in 0..3 {
+        for (axis, rate) in rates[..3].iter_mut().enumerate() {
             let high = tile_row(&self.velocity[axis], row, above(axis));
-            rates[axis] = high - tile_row(&self.velocity[axis], row, [1; 3]);
+            *rate = high - tile_row(&self.velocity[axis], row, [1; 3]);
         }
         let mean = (rates[0] + rates[1] + rates[2]) * f32x8::splat(1.0 / 3.0);
         rates[..3].iter_mut().for_each(|rate| *rate -= mean);
