@@ -28,7 +28,7 @@ pub use carried::CarriedStress;
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
-use crate::numerics::halo::load_halo;
+use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::transfer::FaceField;
 use crate::scene::YieldSurface;
 use around::Around;
@@ -43,6 +43,8 @@ pub const COMPONENTS: usize = 15;
 const STIFFEST: f32 = 8.0;
 /// Share of the step length that is left to the friction of walls, whose own greatest eigenvalue is 1.
 const LEFT_TO_WALLS: f32 = 0.2;
+
+const EMPTY: HaloTile<f32> = [[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
 
 /// The stresses of a block's cells, scaled like the pressure [m/s].
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -300,14 +302,15 @@ impl FrictionSolver {
         let Self { lightness, start, normals, edge_sums, walls, velocity, .. } = self;
         let [x, y, z] = &mut velocity.axes;
         let axes = x.blocks.par_iter_mut().zip(&mut y.blocks).zip(&mut z.blocks);
-        axes.enumerate().filter(|(b, _)| moves[*b]).for_each(|(b, ((x, y), z))| {
-            let mut edges = [[[[0.0; 10]; 10]; 10]; 3];
+        let room = || Box::new(([EMPTY; 3], EMPTY));
+        let moving = axes.enumerate().filter(|(b, _)| moves[*b]);
+        moving.for_each_init(room, |room, (b, ((x, y), z))| {
+            let (edges, normal) = &mut **room;
             for (tile, sums) in edges.iter_mut().zip(edge_sums.iter()) {
                 load_halo(grid, sums, b, 0.0, tile);
             }
-            let mut normal = [[[0.0; 10]; 10]; 10];
             for (axis, velocity) in [x, y, z].into_iter().enumerate() {
-                load_halo(grid, &normals[axis], b, 0.0, &mut normal);
+                load_halo(grid, &normals[axis], b, 0.0, normal);
                 let light = &lightness.axes[axis].blocks[b].0;
                 let start = &start.axes[axis].blocks[b].0;
                 for row in 0..BLOCK_EDGE * BLOCK_EDGE {
@@ -315,7 +318,7 @@ impl FrictionSolver {
                     if light.simd_gt(f32x8::ZERO).none() {
                         continue;
                     }
-                    let pull = faces::pull(&normal, &edges, axis, row);
+                    let pull = faces::pull(normal, edges, axis, row);
                     let after = faces::lanes(start, row) - light * pull;
                     velocity.0[row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(after.as_array());
                 }
@@ -330,12 +333,12 @@ impl FrictionSolver {
         let grid = &*grid;
         let cells = stress.par_iter_mut().zip(ahead).enumerate();
         let moved: Vec<Moved> = cells
-            .map(|(b, (stress, ahead))| {
-                let (bound, step) = (&bound.blocks[b].0, &step.blocks[b].0);
+            .map_init(shear::StrainRates::new, |strain, (b, (stress, ahead))| {
                 if !presses[b] {
                     return Moved::default();
                 }
-                let strain = shear::StrainRates::load(grid, velocity, edges, b);
+                let (bound, step) = (&bound.blocks[b].0, &step.blocks[b].0);
+                strain.load(grid, velocity, edges, b);
                 strain.step(surface, bound, step, beta, stress, ahead)
             })
             .collect();

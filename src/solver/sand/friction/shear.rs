@@ -1,15 +1,13 @@
 //! From velocities to stresses: strain rates E v, and the projection of stresses on what yields not.
 
 use super::faces::lanes;
-use super::{COMPONENTS, Moved, Stress, axes_of, component};
+use super::{COMPONENTS, EMPTY, Moved, Stress, axes_of, component};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo, tile_row};
 use crate::numerics::transfer::FaceField;
 use crate::scene::YieldSurface;
 use wide::f32x8;
-
-const EMPTY: HaloTile<f32> = [[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
 
 /// Sums `of` each value.
 pub fn sum(values: &[f32; BLOCK_CELLS], of: impl Fn(f32) -> f32) -> f64 {
@@ -80,22 +78,26 @@ pub struct StrainRates {
 }
 
 impl StrainRates {
-    /// Those of block `b`.
+    /// Room for those of a block.
+    pub fn new() -> Box<Self> {
+        Box::new(Self { velocity: [EMPTY; 3], edges: [EMPTY; 3] })
+    }
+
+    /// Finds those of block `b`.
     pub fn load(
+        &mut self,
         grid: &BlockGrid,
         velocity: &FaceField,
         weights: &[Field<f32>; 3],
         b: usize,
-    ) -> Self {
-        let mut rates = Self { velocity: [EMPTY; 3], edges: [EMPTY; 3] };
-        for (tile, axis) in rates.velocity.iter_mut().zip(&velocity.axes) {
+    ) {
+        for (tile, axis) in self.velocity.iter_mut().zip(&velocity.axes) {
             load_halo(grid, axis, b, 0.0, tile);
         }
-        for (pair, edges) in rates.edges.iter_mut().enumerate() {
+        for (pair, edges) in self.edges.iter_mut().enumerate() {
             load_halo(grid, &weights[pair], b, 0.0, edges);
-            shear_at_edges(&rates.velocity, pair, edges);
+            shear_at_edges(&self.velocity, pair, edges);
         }
-        rates
     }
 
     /// One projected step of length `step` from the stress `ahead` along the strain rates; `ahead` is
