@@ -292,6 +292,46 @@ fn bunny_of_sand(coarsening: f32) {
     assert!(high > -0.15 + 0.05, "the heap on the rough floor is {} m high", high + 0.15);
 }
 
+/// The upper bulb runs out at a rate that does not depend on how full it is.
+fn hourglass(coarsening: f32) {
+    let scene = example("hourglass", coarsening);
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let total = |simulation: &Simulation| {
+        let clumps = &simulation.particles().clump;
+        clumps.iter().map(|clump| f64::from(clump.volume)).sum::<f64>()
+    };
+    let passed = |simulation: &Simulation| {
+        let particles = simulation.particles();
+        let each = particles.position.iter().zip(&particles.clump).filter(|(x, _)| x.y < 0.0);
+        each.map(|(_, clump)| f64::from(clump.volume)).sum::<f64>()
+    };
+    let start = total(&simulation);
+    let mut volumes = Vec::new();
+    while simulation.frame() < 84 {
+        simulation.advance_frame(&mut Silent).unwrap();
+        if [24, 54, 84].contains(&simulation.frame()) {
+            volumes.push(passed(&simulation));
+        }
+    }
+    let rates = [volumes[1] - volumes[0], volumes[2] - volumes[1]].map(|v| v / 30.0 * scene.fps);
+    assert!((rates[1] / rates[0] - 1.0).abs() < 0.1, "{rates:?} m³/s");
+    assert!((total(&simulation) / start - 1.0).abs() < 1e-5, "sand was lost");
+    let solids = solids_at_the_end(&scene, &simulation);
+    let outside = simulation.particles().position.iter().filter(|x| solids.distance(**x) < 0.0);
+    assert_eq!(outside.count(), 0, "somebody is outside the glass");
+}
+
+#[test]
+fn hourglass_at_half_resolution() {
+    hourglass(2.0);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn hourglass_at_full_resolution() {
+    hourglass(1.0);
+}
+
 #[test]
 fn sand_column_at_a_third_of_the_resolution() {
     sand_column(3.0);

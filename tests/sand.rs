@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use foreshore::scene::{Boundary, Collider, Scene};
+use foreshore::scene::{Boundary, Collider, MaterialKind, Scene};
 use foreshore::solver::{Silent, Simulation};
 use glam::{DVec3, Vec3};
 
@@ -167,6 +167,38 @@ fn threads_and_pauses_do_not_change_a_bit() {
         resumed.advance_frame(&mut Silent).unwrap();
     });
     assert!(resumed.state() == whole.state());
+}
+
+/// Height of the highest tenth of a heap in cohesive sand that was cut vertically, over that of the cut.
+fn cut(height: f32, cohesion: f32) -> f32 {
+    let walls = (Vec3::ZERO, Vec3::new(2.0, 1.0, 0.25));
+    let mut scene = sand(1.0 / 24.0, Some(walls), 30.0);
+    scene.domain.walls.friction = Some(0.0);
+    scene.colliders.push(Collider {
+        name: "floor".into(),
+        shape: cuboid([-1.0, -1.0, -1.0], [5.0, 0.125, 2.0]),
+        boundary: Boundary::default(),
+        thickness: 0.0,
+        inverted: false,
+    });
+    if let MaterialKind::Sand(sand) = &mut scene.materials[0].kind {
+        sand.cohesion = cohesion;
+    }
+    scene.emitters.push(fill(cuboid([0.0, 0.125, 0.0], [0.6, 0.125 + height, 0.25])));
+    let simulation = run(&scene, 16);
+    let mut x: Vec<f32> = simulation.particles().position.iter().map(|p| p.x).collect();
+    x.sort_by(f32::total_cmp);
+    x[x.len() * 98 / 100] / 0.6
+}
+
+#[test]
+fn a_vertical_cut_in_cohesive_sand_stands_as_high_as_its_strength_allows() {
+    // H_c = 4 c / (ρ g) tan(45° + φ / 2): 0.44 m.
+    let cohesion = 1000.0;
+    let (low, high, dry) = (cut(0.25, cohesion), cut(0.8, cohesion), cut(0.25, 0.0));
+    assert!(low < 1.03, "a low cut has run to {low} of its width");
+    assert!(high > 1.1, "a high cut stands at {high} of its width");
+    assert!(dry > 1.2, "a dry cut stands at {dry} of its width");
 }
 
 #[test]

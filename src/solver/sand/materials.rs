@@ -6,7 +6,7 @@ use crate::numerics::grid::BLOCK_CELLS;
 use crate::particles::Particles;
 use crate::scene::{Sand, Scene, YieldLaw, YieldSurface};
 use rayon::prelude::*;
-use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
+use std::f32::consts::SQRT_2;
 
 /// The sands of a scene and their particles' and cells' properties.
 #[derive(Default)]
@@ -38,7 +38,12 @@ struct Strength {
     coefficient: f32,
     /// tan φ.
     slope: f32,
+    /// Tension that whole bonds bear, p_t over the density of the heaviest sand [m²/s²].
+    tension: f32,
 }
+
+/// Friction angles below this slope count as having it when cohesion is turned into tension.
+const LEAST_SLOPE: f32 = 0.1;
 
 /// k of ‖s‖_F ≤ k p for a friction angle φ [rad].
 ///
@@ -61,7 +66,9 @@ impl SandMaterials {
         let strength = |sand: &Sand| {
             let angle = sand.friction_angle.to_radians();
             let coefficient = yield_coefficient(sand.yield_law, angle);
-            Strength { density: sand.density / heaviest, coefficient, slope: angle.tan() }
+            let slope = angle.tan();
+            let tension = sand.cohesion / (heaviest * slope.max(LEAST_SLOPE));
+            Strength { density: sand.density / heaviest, coefficient, slope, tension }
         };
         let first = sands().next();
         Self {
@@ -75,6 +82,16 @@ impl SandMaterials {
 
     fn strength(&self, material: u8) -> Strength {
         self.sands.get(usize::from(material)).copied().flatten().unwrap_or_default()
+    }
+
+    /// Whether any sand is cohesive.
+    pub fn any_tension(&self) -> bool {
+        self.sands.iter().flatten().any(|sand| sand.tension > 0.0)
+    }
+
+    /// Tension that the whole bonds of a material bear, over the density of the heaviest sand [m²/s²].
+    pub fn tension(&self, material: u8) -> f32 {
+        self.strength(material).tension
     }
 
     /// Finds the mass and volume of each particle on cells of `cell_size` \[m\].
@@ -127,9 +144,4 @@ impl SandMaterials {
         self.coefficient = coefficient;
         self.wall_friction = wall_friction;
     }
-}
-
-/// Shear strength in simple shear that belongs to a coefficient k: s_xy = k p / √2.
-pub fn simple_shear(coefficient: f32) -> f32 {
-    coefficient * FRAC_1_SQRT_2
 }

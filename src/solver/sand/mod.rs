@@ -4,6 +4,7 @@
 //! two-way solid coupling*, ACM Transactions on Graphics 29(6), 2010, doi:10.1145/1882261.1866195.
 
 pub mod clumps;
+mod cohesion;
 mod density;
 pub mod friction;
 pub mod incompressible;

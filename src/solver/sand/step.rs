@@ -1,5 +1,6 @@
 //! One substep of free-flowing sand [NGL10 fig. 8].
 
+use super::cohesion::Cohesion;
 use super::friction::{CarriedStress, Effort, FrictionReport, FrictionSolver, Rubbing};
 use super::materials::SandMaterials;
 use super::pressure::{self, Region};
@@ -34,6 +35,8 @@ const MOST_CELLS_A_STEP: f32 = 4.0;
 const STAGGERED_ROUNDS: u32 = 2;
 /// When the pressure counts as solved.
 const PRESSURE_CRITERIA: Criteria = Criteria { relative_residual: 1e-3, max_iterations: 60 };
+/// Residuals below this share are rounding.
+const FINEST: f32 = 1e-6;
 /// When the displacement that evens out the density counts as solved.
 const DENSITY_CRITERIA: Criteria = Criteria { relative_residual: 2e-2, max_iterations: 20 };
 
@@ -118,6 +121,7 @@ pub struct SandSolver {
     potential: Field<f32>,
     unilateral: Unilateral,
     friction: FrictionSolver,
+    cohesion: Cohesion,
     extrapolator: Extrapolator,
     taken: Option<SandSettings>,
     wind: WindField,
@@ -169,8 +173,11 @@ impl SandSolver {
         if max_speed.is_infinite() || max_speed * dt > MOST_CELLS_A_STEP * cell_size {
             return SandStep::TooLong { max_speed };
         }
+        let Self { bed, cohesion, materials, pressure: load, .. } = self;
+        cohesion.update_bonds(particles, &bed.sorted, materials, load, dt / cell_size);
         self.taken = Some(settings);
-        self.friction.carry(&self.pressure, dt, carried);
+        let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
+        self.friction.carry(net, dt, carried);
         clock.lap(&mut seconds.friction);
         self.extend();
         clock.lap(&mut seconds.extend);
@@ -235,6 +242,9 @@ impl SandSolver {
         let scratch = [&mut self.rhs, &mut self.potential];
         self.contents.measure(grid, &self.bed.surface.fullness, &self.bed.solid, scratch);
         self.bed.surface.find(grid, &self.bed.solid);
+        let scale = settings.dt / settings.cell_size;
+        let phi = &self.bed.surface.phi;
+        self.cohesion.find(particles, &self.bed.sorted, &self.materials, phi, scale);
         mass::find_lightness(grid, &self.weight, &self.bed.solid, &mut self.bed.lightness);
         self.materials.find_coefficients(particles, &self.bed.sorted);
         let filling = density::Filling {
@@ -312,6 +322,9 @@ impl SandSolver {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = from * settings.dt);
             }
         }
+        if self.cohesion.is_on {
+            self.cohesion.put_on(&mut self.pressure);
+        }
         let mut pressure_report = Complementarity::default();
         let mut friction_report = FrictionReport::default();
         for round in 0..STAGGERED_ROUNDS {
@@ -321,6 +334,7 @@ impl SandSolver {
                 solid: &self.bed.solid,
                 phi: &self.bed.surface.phi,
                 pressure: &self.pressure,
+                tension: self.cohesion.is_on.then_some(&self.cohesion.tension),
                 coefficient: &self.materials.coefficient,
                 wall_friction: &self.materials.wall_friction,
                 stopped: &self.stopped,
@@ -330,7 +344,8 @@ impl SandSolver {
                 self.friction.begin(rubbing, carried, settings.dt);
             }
             let region = self.bed.region();
-            pressure::find_change(region, &self.pressure, &mut self.pressed);
+            let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
+            pressure::find_change(region, net, &mut self.pressed);
             sum(&self.velocity, &self.pressed, &mut self.trial);
             let again =
                 self.friction.solve(rubbing, &self.trial, settings.effort, &mut self.rubbed);
@@ -339,12 +354,21 @@ impl SandSolver {
             clock.lap(&mut seconds.friction);
             sum(&self.velocity, &self.rubbed, &mut self.trial);
             pressure::find_squeeze(region, &self.trial, &self.gap, &mut self.rhs);
+            let mut criteria = PRESSURE_CRITERIA;
+            if self.cohesion.is_on {
+                // What is asked of the residual is a share of what moves, however much holds it.
+                let moving = square(&self.rhs);
+                self.cohesion.add_to(grid, &self.matrix, &mut self.rhs);
+                let share = (moving / square(&self.rhs)).sqrt() as f32;
+                let finest = FINEST / criteria.relative_residual;
+                criteria.relative_residual *= if share > finest { share.min(1.0) } else { finest };
+            }
             let again = self.unilateral.solve(
                 grid,
                 &mut self.matrix,
                 &self.rhs,
                 &mut self.pressure,
-                &PRESSURE_CRITERIA,
+                &criteria,
             );
             pressure_report = Complementarity {
                 report: pressure_report.report.then(again.report),
@@ -352,7 +376,8 @@ impl SandSolver {
             };
             clock.lap(&mut seconds.pressure);
         }
-        pressure::find_change(self.bed.region(), &self.pressure, &mut self.pressed);
+        let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
+        pressure::find_change(self.bed.region(), net, &mut self.pressed);
         sum(&self.trial, &self.pressed, &mut self.velocity);
         clock.lap(&mut seconds.pressure);
         (pressure_report, friction_report)
@@ -419,6 +444,27 @@ impl SandSolver {
             &contacts,
         )
     }
+}
+
+/// The pressure p that belongs to p̂; `scratch` holds it where they differ.
+fn net_pressure<'a>(
+    cohesion: &Cohesion,
+    pressure: &'a Field<f32>,
+    scratch: &'a mut Field<f32>,
+) -> &'a Field<f32> {
+    if cohesion.is_on {
+        cohesion.take_off(pressure, scratch);
+        scratch
+    } else {
+        pressure
+    }
+}
+
+/// Sum of squares.
+fn square(values: &Field<f32>) -> f64 {
+    let of_block = |block: &Block<f32>| f64::from(block.0.iter().map(|v| v * v).sum::<f32>());
+    let parts: Vec<f64> = values.blocks.par_iter().map(of_block).collect();
+    parts.iter().sum()
 }
 
 fn sum(a: &FaceField, b: &FaceField, sum: &mut FaceField) {

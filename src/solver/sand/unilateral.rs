@@ -13,10 +13,11 @@ use wide::f32x8;
 
 /// Rounds at most.
 const MOST_ROUNDS: u32 = 12;
-/// Cells join when more than this share of the greatest squeeze is left in them.
+/// Cells join when more than this share of the greatest squeeze is left in them, or the share of the
+/// residual that is asked for if that is less.
 const SQUEEZED: f32 = 1e-3;
-/// Rounds before the last need be no more exact than this.
-const ROUGH: f32 = 1e-2;
+/// Rounds before the last need only be exact to the criterion times this.
+const ROUGH: f32 = 10.0;
 
 /// Solves complementarity problems; keeps its work space.
 #[derive(Default)]
@@ -56,8 +57,9 @@ impl Unilateral {
             }
         });
         let mut outcome = Complementarity::default();
-        let rough =
-            Criteria { relative_residual: ROUGH.max(criteria.relative_residual), ..*criteria };
+        let relative_residual = (ROUGH * criteria.relative_residual).min(0.1);
+        let rough = Criteria { relative_residual, ..*criteria };
+        let slack = SQUEEZED.min(criteria.relative_residual) * highest;
         let mut exact = false;
         while outcome.rounds < MOST_ROUNDS {
             let last = outcome.rounds + 1 == MOST_ROUNDS;
@@ -65,7 +67,7 @@ impl Unilateral {
             let report = self.solver.solve(grid, matrix, rhs, pressure, criteria);
             outcome.report = outcome.report.then(report);
             outcome.rounds += 1;
-            let changed = self.update(grid, matrix, rhs, pressure, SQUEEZED * highest);
+            let changed = self.update(grid, matrix, rhs, pressure, slack);
             if changed == 0 && exact {
                 break;
             }

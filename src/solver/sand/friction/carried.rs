@@ -46,7 +46,7 @@ impl CarriedStress {
         scale: f32,
     ) {
         let bears = |b: &usize| {
-            pressure[*b].0.iter().any(|p| *p > 0.0) || walls.stresses(*b).next().is_some()
+            pressure[*b].0.iter().any(|p| *p != 0.0) || walls.stresses(*b).next().is_some()
         };
         let chosen: Vec<usize> = (0..grid.len()).filter(bears).collect();
         self.grid = BlockGrid::from_blocks(chosen.iter().map(|b| grid.blocks()[*b]));

@@ -64,6 +64,8 @@ pub struct Rubbing<'a> {
     pub phi: &'a Field<f32>,
     /// p' of each cell [m/s].
     pub pressure: &'a Field<f32>,
+    /// The tension that is part of `pressure` in cohesive sand: walls do not feel it [m/s].
+    pub tension: Option<&'a Field<f32>>,
     /// k, so that ‖s‖_F ≤ k p, of each cell.
     pub coefficient: &'a Field<f32>,
     /// Friction of walls that have none of their own, of each cell.

@@ -189,7 +189,8 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
         // what is between the cell's centre and the solid by stopping it.
         let normal = area / size;
         let lost = Vec3::from(faces(&stopped, i).map(|(low, high)| low + high));
-        let push = *p * size - lost.dot(normal);
+        let tension = rubbing.tension.map_or(0.0, |tension| tension.blocks[b].0[i]);
+        let push = (*p - tension).max(0.0) * size - lost.dot(normal);
         if push <= 0.0 {
             return None;
         }
