@@ -45,7 +45,7 @@ struct Strength {
 /// Friction angles below this slope count as having it when cohesion is turned into tension.
 const LEAST_SLOPE: f32 = 0.1;
 
-/// k of ‖s‖_F ≤ k p for a friction angle φ [rad].
+/// k of ‖s‖_F ≤ k p for a friction angle φ \[rad\].
 ///
 /// Sand that shears along a slope of angle θ without change of volume has s_xy = k p / √2 with p the
 /// normal stress, and so stays in motion while tan θ > k / √2: for φ to be the slope that it comes to
