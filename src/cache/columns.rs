@@ -3,9 +3,7 @@
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::mask::BlockMask;
-use crate::particles::{Clump, DeepWater, Particles};
-use crate::solver::sand::CarriedStress;
-use crate::solver::sand::friction::{COMPONENTS, Stress};
+use crate::particles::{CarriedStress, Clump, DeepWater, Particles, STRESS_COMPONENTS, Stress};
 use bytemuck::Pod;
 use glam::{IVec3, Mat3, Vec3};
 use std::borrow::Cow;
@@ -195,7 +193,7 @@ impl DeepColumns {
 }
 
 impl Element for Stress {
-    const LAYOUT: u32 = layout(true, 4, (COMPONENTS * BLOCK_CELLS) as u32);
+    const LAYOUT: u32 = layout(true, 4, (STRESS_COMPONENTS * BLOCK_CELLS) as u32);
 }
 
 const STRESS_BLOCKS: [u8; 12] = *b"stress.block";

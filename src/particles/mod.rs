@@ -3,11 +3,13 @@
 mod clump;
 mod deep;
 mod sort;
+mod stress;
 
 pub use crate::numerics::bins::Sorted;
 pub use clump::{Clump, PrincipalAxes};
 pub use deep::DeepWater;
 pub use sort::Sorter;
+pub use stress::{CarriedStress, STRESS_COMPONENTS, Stress};
 
 use glam::{Mat3, Vec3};
 use rayon::prelude::*;

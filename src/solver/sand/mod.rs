@@ -14,5 +14,4 @@ mod pressure;
 mod step;
 mod unilateral;
 
-pub use friction::CarriedStress;
 pub use step::{SandSettings, SandSolver, SandStep};

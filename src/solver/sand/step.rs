@@ -1,7 +1,7 @@
 //! One substep of free-flowing sand [NGL10 fig. 8].
 
 use super::cohesion::Cohesion;
-use super::friction::{CarriedStress, Effort, FrictionReport, FrictionSolver, Rubbing};
+use super::friction::{Effort, FrictionReport, FrictionSolver, Rubbing};
 use super::materials::SandMaterials;
 use super::pressure::{self, Region};
 use super::unilateral::{Complementarity, Unilateral};
@@ -14,7 +14,7 @@ use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{
     Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
 };
-use crate::particles::{Particles, Sorted, Sorter};
+use crate::particles::{CarriedStress, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};

@@ -18,18 +18,16 @@
 //! E. Candès 2015, doi:10.1007/s10208-013-9150-3] from the stress of the last step.
 
 mod around;
-mod carried;
 mod faces;
 mod shear;
 mod walls;
-
-pub use carried::CarriedStress;
 
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
 use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::transfer::FaceField;
+use crate::particles::{CarriedStress, STRESS_COMPONENTS as COMPONENTS, Stress};
 use crate::scene::YieldSurface;
 use around::Around;
 use bytemuck::Zeroable;
@@ -37,19 +35,12 @@ use rayon::prelude::*;
 use walls::WallCells;
 use wide::f32x8;
 
-/// Components of a cell's stress: three normal ones, then four edges for each of xy, yz and zx.
-pub const COMPONENTS: usize = 15;
 /// Greatest eigenvalue of E Eᵀ for sand of one density: that of the shortest waves is 8.
 const STIFFEST: f32 = 8.0;
 /// Share of the step length that is left to the friction of walls, whose own greatest eigenvalue is 1.
 const LEFT_TO_WALLS: f32 = 0.2;
 
 const EMPTY: HaloTile<f32> = [[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
-
-/// The stresses of a block's cells, scaled like the pressure [m/s].
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-pub struct Stress(pub [[f32; BLOCK_CELLS]; COMPONENTS]);
 
 /// The sand as friction sees it.
 #[derive(Clone, Copy)]
@@ -361,7 +352,8 @@ impl FrictionSolver {
     pub fn carry(&self, pressure: &Field<f32>, dt: f32, carried: &mut CarriedStress) {
         let pressure: Vec<&Block<f32>> =
             self.source.iter().map(|b| &pressure.blocks[*b as usize]).collect();
-        carried.take((&self.grid, &pressure), &self.stress, &self.walls, 1.0 / dt);
+        let walls = |b: usize| self.walls.stresses(b).collect();
+        carried.take((&self.grid, &pressure), &self.stress, walls, 1.0 / dt);
     }
 }
 

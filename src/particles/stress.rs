@@ -1,11 +1,17 @@
 //! Stresses that are carried from one step to the next: the start of the next solve.
 
-use super::Stress;
-use super::walls::WallCells;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::BlockGrid;
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
+
+/// Components of a cell's stress: three normal ones, then four edges for each of xy, yz and zx.
+pub const STRESS_COMPONENTS: usize = 15;
+
+/// The stresses of a block's cells, scaled like the pressure [m/s].
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Stress(pub [[f32; BLOCK_CELLS]; STRESS_COMPONENTS]);
 
 /// The stresses inside sand and between it and walls at the end of a step, part of a simulation's
 /// state: a solve that starts elsewhere ends elsewhere, if only by its tolerance.
@@ -38,16 +44,14 @@ impl CarriedStress {
     }
 
     /// Takes over those of the blocks of `grid` in which there is any, times `scale`.
-    pub(super) fn take(
+    pub fn take(
         &mut self,
         (grid, pressure): (&BlockGrid, &[&Block<f32>]),
         stress: &[Stress],
-        walls: &WallCells,
+        walls: impl Fn(usize) -> Vec<(u16, Vec3)> + Sync,
         scale: f32,
     ) {
-        let bears = |b: &usize| {
-            pressure[*b].0.iter().any(|p| *p != 0.0) || walls.stresses(*b).next().is_some()
-        };
+        let bears = |b: &usize| pressure[*b].0.iter().any(|p| *p != 0.0) || !walls(*b).is_empty();
         let chosen: Vec<usize> = (0..grid.len()).filter(bears).collect();
         self.grid = BlockGrid::from_blocks(chosen.iter().map(|b| grid.blocks()[*b]));
         // The new grid lists its blocks in the same order, as a part of the old one.
@@ -59,7 +63,8 @@ impl CarriedStress {
             stress.0.as_flattened_mut().iter_mut().for_each(|s| *s *= scale);
             stress
         }));
-        let at_walls = |b: &usize| walls.stresses(*b).map(|(cell, s)| (cell, s * scale)).collect();
+        let at_walls =
+            |b: &usize| walls(*b).into_iter().map(|(cell, s)| (cell, s * scale)).collect();
         self.walls = chosen.par_iter().map(at_walls).collect();
     }
 }
