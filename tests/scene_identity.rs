@@ -40,7 +40,7 @@ fn changes_that_matter_to_a_checkpoint_are_told() {
     assert_eq!(changes(valid().with("scene", "frames", "[2, 48]")), ["scene.frames[0]: 1 → 2"]);
     assert_eq!(
         changes(valid().with("domain", "open", "[\"+y\"]").with("collider", "friction", "0.5")),
-        ["collider[0].friction: 0.0 → 0.5", "domain.open: absent → [\"+y\"]"]
+        ["collider[0].friction: absent → 0.5", "domain.open: absent → [\"+y\"]"]
     );
 }
 

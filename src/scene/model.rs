@@ -46,8 +46,12 @@ impl Scene {
     }
 
     /// A boundary whose friction is given: where the scene leaves it open, sand meets solids as it
-    /// meets itself, with the tangent of its friction angle, and water without friction.
+    /// meets itself, with the tangent of its friction angle, and water without friction. Free-flowing
+    /// sands may differ, so that there it is left to each cell.
     pub fn with_default_friction(&self, boundary: Boundary) -> Boundary {
+        if self.method() == Method::FreeFlowingSand {
+            return boundary;
+        }
         let sand = self.materials.iter().find_map(Material::sand);
         let inner = sand.map_or(0.0, |sand| sand.friction_angle.to_radians().tan());
         Boundary { friction: boundary.friction.or(Some(inner)), ..boundary }

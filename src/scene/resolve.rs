@@ -97,7 +97,7 @@ impl Resolver<'_> {
             forces: forces.into_iter().collect::<Option<_>>()?,
             output: self.output(&raw.output),
         };
-        self.check_materials(raw, &scene);
+        self.check_materials(&scene);
         self.check_forces(&scene);
         self.check_emitters(&scene);
         Some(scene)
@@ -340,7 +340,7 @@ impl Resolver<'_> {
 
     /// One grid moves everything: what emitters give must not differ in how it is to be moved. Only
     /// free-flowing sands may.
-    fn check_materials(&mut self, raw: &RawScene, scene: &Scene) {
+    fn check_materials(&mut self, scene: &Scene) {
         let mut used: Vec<usize> = scene.emitters.iter().map(|e| e.material).collect();
         used.sort_unstable();
         used.dedup();
@@ -354,7 +354,7 @@ impl Resolver<'_> {
                 self.report(&key, SceneProblem::MixedSolvers { first, second });
                 continue;
             }
-            let settings = differing(&raw.material[first], &raw.material[other]);
+            let settings = differing(&RawMaterial::from(one), &RawMaterial::from(two));
             if !settings.is_empty() && one.kind.method() != Method::FreeFlowingSand {
                 let [first, second] = names;
                 self.remark(&key, SceneRemark::MaterialsDiffer { first, second, settings });
