@@ -169,7 +169,7 @@ class ForeshoreScene(bpy.types.PropertyGroup):
     substeps_min: bpy.props.IntProperty(name="Substeps Min", description="Fewest substeps a frame", default=table()["scene.substeps"].default[0], min=1)
     substeps_max: bpy.props.IntProperty(name="Substeps Max", description="Most substeps a frame", default=table()["scene.substeps"].default[1], min=1)
 
-    density: from_table("material.density")
+    density: from_table("material.density", default=1000.0)
     update: from_table("material.update")
     flip_ratio: from_table("material.flip_ratio", subtype="FACTOR")
 
