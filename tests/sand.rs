@@ -23,22 +23,26 @@ fn mean(simulation: &Simulation, values: &[Vec3]) -> DVec3 {
     total / masses().sum::<f64>()
 }
 
-/// A column against the wall at x = 0 of a trough with smooth sides and a rough floor.
-fn column(cell_size: f32, aspect: f32, angle: f32) -> Scene {
-    const RADIUS: f32 = 0.5;
-    let walls = (Vec3::ZERO, Vec3::new(4.0, 2.0, 0.25));
+/// A block of sand against the wall at x = 0 of a trough with smooth sides and a rough floor.
+fn block(cell_size: f32, length: f32, [width, height]: [f32; 2], angle: f32) -> Scene {
+    const FLOOR: f32 = 0.125;
+    let walls = (Vec3::ZERO, Vec3::new(length, 2.0, 0.25));
     let mut scene = sand(cell_size, Some(walls), angle);
     scene.domain.walls.friction = Some(0.0);
     scene.colliders.push(Collider {
         name: "floor".into(),
-        shape: cuboid([-1.0, -1.0, -1.0], [5.0, 0.125, 2.0]),
+        shape: cuboid([-1.0, -1.0, -1.0], [5.0, FLOOR, 2.0]),
         boundary: Boundary::default(),
         thickness: 0.0,
         inverted: false,
     });
-    let top = 0.125 + aspect * RADIUS;
-    scene.emitters.push(fill(cuboid([0.0, 0.125, 0.0], [RADIUS, top, 0.25])));
+    scene.emitters.push(fill(cuboid([0.0, FLOOR, 0.0], [width, FLOOR + height, 0.25])));
     scene
+}
+
+fn column(cell_size: f32, aspect: f32, angle: f32) -> Scene {
+    const WIDTH: f32 = 0.5;
+    block(cell_size, 4.0, [WIDTH, aspect * WIDTH], angle)
 }
 
 #[test]
@@ -169,22 +173,12 @@ fn threads_and_pauses_do_not_change_a_bit() {
     assert!(resumed.state() == whole.state());
 }
 
-/// Height of the highest tenth of a heap in cohesive sand that was cut vertically, over that of the cut.
+/// How far 98 % of a block of cohesive sand that was cut vertically have run, over its width.
 fn cut(height: f32, cohesion: f32) -> f32 {
-    let walls = (Vec3::ZERO, Vec3::new(2.0, 1.0, 0.25));
-    let mut scene = sand(1.0 / 24.0, Some(walls), 30.0);
-    scene.domain.walls.friction = Some(0.0);
-    scene.colliders.push(Collider {
-        name: "floor".into(),
-        shape: cuboid([-1.0, -1.0, -1.0], [5.0, 0.125, 2.0]),
-        boundary: Boundary::default(),
-        thickness: 0.0,
-        inverted: false,
-    });
+    let mut scene = block(1.0 / 24.0, 2.0, [0.6, height], 30.0);
     if let MaterialKind::Sand(sand) = &mut scene.materials[0].kind {
         sand.cohesion = cohesion;
     }
-    scene.emitters.push(fill(cuboid([0.0, 0.125, 0.0], [0.6, 0.125 + height, 0.25])));
     let simulation = run(&scene, 16);
     let mut x: Vec<f32> = simulation.particles().position.iter().map(|p| p.x).collect();
     x.sort_by(f32::total_cmp);

@@ -1,6 +1,8 @@
 //! Where the particles of a sorted set lie.
 
+use super::field::{Block, Field};
 use super::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// The active blocks around a set of particles sorted by block and cell, and where each block's
@@ -27,9 +29,13 @@ impl CellStarts {
     pub fn row(&self, x: usize, y: usize) -> &[u32] {
         &self.0[(x * BLOCK_EDGE + y) * BLOCK_EDGE..][..=BLOCK_EDGE]
     }
-}
 
-impl CellStarts {
+    /// The particles of cell `i`, counted from the block's first.
+    #[inline(always)]
+    pub fn cell(&self, i: usize) -> Range<usize> {
+        self.0[i] as usize..self.0[i + 1] as usize
+    }
+
     /// Sets `marks` to 1 for the cells that hold a particle, to 0 for the others.
     pub fn mark_occupied(&self, marks: &mut [u8; BLOCK_CELLS]) {
         for (mark, ends) in marks.iter_mut().zip(self.0.windows(2)) {
@@ -59,6 +65,15 @@ impl Sorted {
     /// Where the cells of block `b` begin, `None` if it holds no particle.
     pub fn cells(&self, b: usize) -> Option<&CellStarts> {
         self.cells.get(self.slots[b] as usize)
+    }
+
+    /// Sets `marks` to 1 in the cells that hold a particle, to 0 in the others.
+    pub fn mark_occupied(&self, marks: &mut Field<u8>) {
+        marks.blocks.resize(self.grid.len(), Block([0; BLOCK_CELLS]));
+        marks.blocks.par_iter_mut().enumerate().for_each(|(b, block)| match self.cells(b) {
+            Some(cells) => cells.mark_occupied(&mut block.0),
+            None => block.0.fill(0),
+        });
     }
 
     /// Number of blocks that hold particles.

@@ -3,7 +3,6 @@
 use super::field::Field;
 use super::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
 use glam::{UVec3, Vec3};
-use wide::f32x8;
 
 /// A block with a halo of one cell, `[x + 1][y + 1][z + 1]` for the block's cell `(x, y, z)`.
 pub type HaloTile<T> = [[[T; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
@@ -76,13 +75,25 @@ pub fn tile_cell(i: usize) -> [usize; 3] {
     [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1]
 }
 
-/// The eight values along z that start `[x, y, z]` (0 … 2 each) from the lower corner of the halo for
-/// the block's row `row` (8 x + y): `[1, 1, 1]` is the row itself.
-#[inline(always)]
-pub fn tile_row(tile: &HaloTile<f32>, row: usize, [x, y, z]: [usize; 3]) -> f32x8 {
-    let mut values = [0.0; BLOCK_EDGE];
-    values.copy_from_slice(&tile[row / BLOCK_EDGE + x][row % BLOCK_EDGE + y][z..z + BLOCK_EDGE]);
-    f32x8::new(values)
+/// The tiles of block `b` of three fields; `outside` stands for cells of absent blocks.
+pub fn load_axes(
+    grid: &BlockGrid,
+    fields: &[Field<f32>; 3],
+    b: usize,
+    outside: f32,
+) -> [HaloTile<f32>; 3] {
+    let mut tiles = [[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3];
+    for (tile, field) in tiles.iter_mut().zip(fields) {
+        load_halo(grid, field, b, outside, tile);
+    }
+    tiles
+}
+
+/// The values of a staggered field at the lower and the upper face of cell `i` along each axis.
+pub fn cell_faces(tiles: &[HaloTile<f32>; 3], i: usize) -> [[f32; 2]; 3] {
+    let [x, y, z] = tile_cell(i);
+    let [a, b, c] = tiles;
+    [[a[x][y][z], a[x + 1][y][z]], [b[x][y][z], b[x][y + 1][z]], [c[x][y][z], c[x][y][z + 1]]]
 }
 
 /// Trilinear mean of the eight values around a place: `at` (0 … 1 along each axis) from the value

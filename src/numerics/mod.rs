@@ -8,5 +8,6 @@ pub mod level_set;
 pub mod mask;
 pub mod poisson;
 pub mod random;
+pub mod rows;
 pub mod sweeping;
 pub mod transfer;

@@ -240,15 +240,9 @@ impl Simulation {
         let density = self.scene.materials.first().map_or(0.0, |m| m.kind.density());
         let (water, sand) = match &self.mover {
             Mover::Water(water) => (Some(water.pressures(density)), None),
-            Mover::Sand(sand) => (None, Some(sand.0.pressures(self.heaviest_sand()))),
+            Mover::Sand(sand) => (None, Some(sand.0.pressures())),
         };
         water.into_iter().flatten().chain(sand.into_iter().flatten())
-    }
-
-    /// Density of the heaviest sand [kg/m³].
-    fn heaviest_sand(&self) -> f32 {
-        let sands = self.scene.materials.iter().filter_map(|material| material.sand());
-        sands.map(|sand| sand.density).fold(0.0, f32::max)
     }
 
     /// The present frame.
@@ -371,12 +365,12 @@ impl Simulation {
                     SandStep::Done { max_speed, blocks, pressure, friction } => Some(Step {
                         max_speed,
                         blocks,
-                        pressure_iterations: pressure.report.iterations,
+                        pressure_iterations: pressure.iterations,
                         viscosity_iterations: 0,
                         viscosity_converged: true,
-                        pressure_residual: pressure.report.residual,
-                        pressure_converged: pressure.report.converged,
-                        friction_iterations: friction.iterations,
+                        pressure_residual: pressure.residual,
+                        pressure_converged: pressure.converged,
+                        friction_iterations: friction,
                     }),
                 }
             }

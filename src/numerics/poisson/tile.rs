@@ -1,5 +1,7 @@
 //! One block of values together with the six faces of its neighbours, and the kernels on it.
 
+pub(super) use crate::numerics::rows::row as lanes;
+
 use super::coefficients::Coefficients;
 use crate::numerics::field::Block;
 use crate::numerics::grid::BLOCK_CELLS;
@@ -30,14 +32,6 @@ pub(super) fn rows(block: &Block<f32>) -> &Rows {
 #[inline(always)]
 pub(super) fn rows_mut(block: &mut Block<f32>) -> &mut Rows {
     bytemuck::cast_mut(&mut block.0)
-}
-
-/// Eight values of a row from position `first` on.
-#[inline(always)]
-pub(super) fn lanes(row: &[f32], first: usize) -> f32x8 {
-    let mut values = [0.0; 8];
-    values.copy_from_slice(&row[first..first + 8]);
-    f32x8::new(values)
 }
 
 /// The sum of eight lanes in double precision.

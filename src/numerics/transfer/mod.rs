@@ -14,8 +14,10 @@ pub use gradient::{GradientOfEight, update_by_gradient};
 pub use to_grid::{FromParticles, OnGrid, ToGrid};
 pub use to_particles::{Advection, Contact, GridFlow, Obstacles, ToParticles};
 
-use super::field::Field;
-use super::grid::BlockGrid;
+use super::field::{Block, Field};
+use super::grid::{BLOCK_CELLS, BlockGrid};
+use glam::Vec3;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Per block of a grid: the particles that lie in it.
@@ -34,6 +36,34 @@ impl FaceField {
         for axis in &mut self.axes {
             axis.reset(grid, 0.0);
         }
+    }
+
+    /// Takes over all values of `other`.
+    pub fn copy_from(&mut self, other: &Self) {
+        for (to, from) in self.axes.iter_mut().zip(&other.axes) {
+            to.blocks.resize(from.blocks.len(), Block([0.0; BLOCK_CELLS]));
+            to.blocks.par_iter_mut().zip(&from.blocks).for_each(|(to, from)| *to = *from);
+        }
+    }
+
+    /// Adds the same vector everywhere.
+    pub fn add(&mut self, change: Vec3) {
+        for axis in (0..3).filter(|axis| change[*axis] != 0.0) {
+            let blocks = self.axes[axis].blocks.par_iter_mut();
+            blocks.for_each(|block| block.0.iter_mut().for_each(|u| *u += change[axis]));
+        }
+    }
+
+    /// Greatest magnitude of a component, infinite if any is not finite.
+    pub fn greatest(&self) -> f32 {
+        // Magnitudes are ordered as their bits are, and what is not finite comes last.
+        const MAGNITUDE: u32 = !(1 << 31);
+        let of_block =
+            |block: &Block<f32>| block.0.iter().fold(0, |m, u| (u.to_bits() & MAGNITUDE).max(m));
+        let of_axis =
+            |field: &Field<f32>| field.blocks.par_iter().map(of_block).reduce(|| 0, u32::max);
+        let greatest = f32::from_bits(self.axes.iter().map(of_axis).fold(0, u32::max));
+        if greatest.is_finite() { greatest } else { f32::INFINITY }
     }
 }
 

@@ -6,10 +6,11 @@
 //! tension is exceeded, and come back where sand is pressed together: [NGL10 §6.1] leaves that open.
 
 use super::materials::SandMaterials;
+use super::unilateral::add_neighbours;
 use crate::numerics::bins::Sorted;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{load_halo, tile_cell};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+use crate::numerics::halo::load_halo;
 use crate::numerics::poisson::PoissonMatrix;
 use crate::numerics::transfer::split_by_range;
 use crate::particles::{Clump, Particles};
@@ -50,7 +51,7 @@ impl Cohesion {
             let range = sorted.ranges[b].clone();
             let (clumps, kinds) = (&particles.clump[range.clone()], &particles.material[range]);
             for i in (0..BLOCK_CELLS).filter(|i| phi.blocks[b].0[*i] < 0.0) {
-                let own = of_cell(cells.row(i >> 6, i >> 3 & 7), i);
+                let own = cells.cell(i);
                 let (mut sum, mut volume) = (0.0, 0.0);
                 for (clump, kind) in clumps[own.clone()].iter().zip(&kinds[own]) {
                     sum += clump.volume * clump.bond * materials.tension(*kind);
@@ -70,20 +71,11 @@ impl Cohesion {
             }
             let mut tension = [[[0.0; 10]; 10]; 10];
             load_halo(grid, &self.tension, b, 0.0, &mut tension);
-            let mut lower = [[[[0.0; 10]; 10]; 10]; 3];
-            for (tile, lower) in lower.iter_mut().zip(&matrix.lower) {
-                load_halo(grid, lower, b, 0.0, tile);
-            }
-            let [lx, ly, lz] = &lower;
-            for i in (0..BLOCK_CELLS).filter(|i| diagonal[*i] > 0.0) {
-                let [x, y, z] = tile_cell(i);
-                rhs.0[i] += diagonal[i] * tension[x][y][z]
-                    - lx[x][y][z] * tension[x - 1][y][z]
-                    - lx[x + 1][y][z] * tension[x + 1][y][z]
-                    - ly[x][y][z] * tension[x][y - 1][z]
-                    - ly[x][y + 1][z] * tension[x][y + 1][z]
-                    - lz[x][y][z] * tension[x][y][z - 1]
-                    - lz[x][y][z + 1] * tension[x][y][z + 1];
+            let own = &self.tension.blocks[b].0;
+            let mut image = [0.0; BLOCK_CELLS];
+            add_neighbours(grid, &matrix.lower, &tension, b, -1.0, &mut image);
+            for (i, rhs) in rhs.0.iter_mut().enumerate().filter(|(i, _)| diagonal[*i] > 0.0) {
+                *rhs += diagonal[i] * own[i] + image[i];
             }
         });
     }
@@ -128,7 +120,7 @@ impl Cohesion {
             let Some(cells) = sorted.cells(b) else { return };
             let kinds = &kinds[sorted.ranges[b].clone()];
             for i in 0..BLOCK_CELLS {
-                let own = of_cell(cells.row(i >> 6, i >> 3 & 7), i);
+                let own = cells.cell(i);
                 let (p, tension) = (pressure.blocks[b].0[i], self.tension.blocks[b].0[i]);
                 let torn = tension > 0.0 && p <= TORN * tension;
                 for (clump, kind) in clumps[own.clone()].iter_mut().zip(&kinds[own]) {
@@ -142,10 +134,4 @@ impl Cohesion {
             }
         });
     }
-}
-
-/// The particles of cell `i`, given the borders of its row's cells.
-fn of_cell(row: &[u32], i: usize) -> std::ops::Range<usize> {
-    let z = i % BLOCK_EDGE;
-    row[z] as usize..row[z + 1] as usize
 }

@@ -4,6 +4,7 @@ use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo, tile_cell};
+use crate::numerics::rows::unit_step;
 use crate::numerics::transfer::FaceField;
 use crate::solver::water::surface::{PER_CELL, touches_solid};
 use rayon::prelude::*;
@@ -58,7 +59,7 @@ fn room_at_faces(
     let mut tile = [[[1.0; 10]; 10]; 10];
     load_halo(grid, open_volume, b, 1.0, &mut tile);
     (0..3).filter(|across| *across != axis).for_each(|across| smooth_along(&mut tile, across));
-    let step = [0, 1, 2].map(|a| usize::from(a == axis));
+    let step = unit_step(axis);
     std::array::from_fn(|i| {
         let [x, y, z] = tile_cell(i);
         let below = tile[x - step[0]][y - step[1]][z - step[2]];
@@ -69,7 +70,7 @@ fn room_at_faces(
 /// Means along one axis with the weights of [`OVERLAP`]; leaves the ends as they are.
 fn smooth_along(tile: &mut HaloTile<f32>, axis: usize) {
     let old = *tile;
-    let step = [0, 1, 2].map(|a| usize::from(a == axis));
+    let step = unit_step(axis);
     let inside = |a: usize, k: usize| step[a] == 0 || (1..9).contains(&k);
     for (x, plane) in tile.iter_mut().enumerate().filter(|(x, _)| inside(0, *x)) {
         for (y, row) in plane.iter_mut().enumerate().filter(|(y, _)| inside(1, *y)) {

@@ -15,7 +15,7 @@ pub struct SandMaterials {
     sands: Vec<Option<Strength>>,
     /// Mass of each particle, 1 for an eighth of a cell packed with the heaviest sand.
     pub mass: Vec<f32>,
-    /// Volume of each particle, 1 for an eighth of a cell; empty if all have that.
+    /// Volume of each particle, 1 for an eighth of a cell.
     pub volume: Vec<f32>,
     /// k of each cell, so that ‖s‖_F ≤ k p.
     pub coefficient: Field<f32>,
@@ -23,6 +23,8 @@ pub struct SandMaterials {
     pub wall_friction: Field<f32>,
     /// The greatest of these.
     pub roughest: f32,
+    /// Density of the heaviest sand [kg/m³].
+    pub heaviest: f32,
     /// The shape of the yield surface.
     pub surface: YieldSurface,
     /// Share of its own velocity that a particle keeps.
@@ -74,6 +76,7 @@ impl SandMaterials {
         Self {
             sands: scene.materials.iter().map(|m| m.sand().map(strength)).collect(),
             roughest: sands().map(|sand| strength(sand).slope).fold(0.0, f32::max),
+            heaviest,
             surface: first.map_or(YieldSurface::Cone, |sand| sand.yield_surface),
             keep: first.map_or(0.0, |sand| sand.flip_ratio),
             ..Self::default()
@@ -94,7 +97,7 @@ impl SandMaterials {
         self.strength(material).tension
     }
 
-    /// Finds the mass and volume of each particle on cells of `cell_size` \[m\].
+    /// Finds the mass and volume of each particle, all of which have clumps, on cells of `cell_size` \[m\].
     pub fn weigh(&mut self, particles: &Particles, cell_size: f32) {
         let unit = 8.0 / cell_size.powi(3);
         let Self { sands, mass, volume, .. } = self;
@@ -104,12 +107,8 @@ impl SandMaterials {
         volume.clear();
         volume.par_extend(particles.clump.par_iter().map(|clump| clump.volume * unit));
         mass.clear();
-        if volume.is_empty() {
-            mass.par_extend(particles.material.par_iter().map(|m| density(*m)));
-        } else {
-            let each = particles.material.par_iter().zip(&*volume);
-            mass.par_extend(each.map(|(m, volume)| density(*m) * volume));
-        }
+        let each = particles.material.par_iter().zip(&*volume);
+        mass.par_extend(each.map(|(m, volume)| density(*m) * volume));
     }
 
     /// Finds what holds in each cell, from the particles in it.
@@ -130,8 +129,7 @@ impl SandMaterials {
                 return;
             }
             for i in 0..BLOCK_CELLS {
-                let starts = cells.row(i >> 6, (i >> 3) & 7);
-                let own = &materials[starts[i & 7] as usize..starts[(i & 7) + 1] as usize];
+                let own = &materials[cells.cell(i)];
                 if !own.is_empty() {
                     let strengths = own.iter().map(|m| self.strength(*m));
                     let (k, slope) = strengths

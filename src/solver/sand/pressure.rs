@@ -16,8 +16,9 @@
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, tile_row};
+use crate::numerics::halo::{HaloTile, load_halo};
 use crate::numerics::poisson::PoissonMatrix;
+use crate::numerics::rows::{self, add_row, put_row, row_above, row_below, row_of};
 use crate::numerics::transfer::FaceField;
 use crate::solver::water::projection::Flux;
 use rayon::prelude::*;
@@ -79,14 +80,13 @@ pub fn assemble(region: Region<'_>, matrix: &mut PoissonMatrix) {
             let Some(phi) = region.phi_tile(b) else { return };
             for (axis, lower) in lower.into_iter().enumerate() {
                 let coupling = region.couplings(axis, b);
-                let (below, above) = beside(axis);
                 for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-                    let bears = tile_row(&phi, row, [1; 3]).simd_lt(f32x8::ZERO);
-                    let at_low = tile_row(&coupling, row, [1; 3]);
-                    let sum = at_low + tile_row(&coupling, row, above);
-                    let both = bears & tile_row(&phi, row, below).simd_lt(f32x8::ZERO);
-                    put(&mut lower.0[row * BLOCK_EDGE..], both & at_low);
-                    add(&mut diagonal.0[row * BLOCK_EDGE..], bears & sum);
+                    let bears = row_of(&phi, row).simd_lt(f32x8::ZERO);
+                    let at_low = row_of(&coupling, row);
+                    let sum = at_low + row_above(&coupling, row, axis);
+                    let both = bears & row_below(&phi, row, axis).simd_lt(f32x8::ZERO);
+                    put_row(&mut lower.0, row * BLOCK_EDGE, both & at_low);
+                    add_row(&mut diagonal.0, row * BLOCK_EDGE, bears & sum);
                 }
             }
         },
@@ -111,11 +111,9 @@ pub fn find_squeeze(
         }
         for axis in 0..3 {
             let flux = Flux::load(grid, velocity, region.solid, axis, b);
-            let (_, above) = beside(axis);
             for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-                let inflow =
-                    tile_row(&flux.through, row, [1; 3]) - tile_row(&flux.through, row, above);
-                add(&mut rhs.0[row * BLOCK_EDGE..], inflow);
+                let inflow = row_of(&flux.through, row) - row_above(&flux.through, row, axis);
+                add_row(&mut rhs.0, row * BLOCK_EDGE, inflow);
             }
         }
         for ((rhs, phi), gap) in rhs.0.iter_mut().zip(phi).zip(&gap.blocks[b].0) {
@@ -137,38 +135,11 @@ pub fn find_change(region: Region<'_>, pressure: &Field<f32>, change: &mut FaceF
             if tile.as_flattened().as_flattened().iter().all(|p| *p == 0.0) {
                 return;
             }
-            let (below, _) = beside(axis);
             for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-                let rise = tile_row(&tile, row, [1; 3]) - tile_row(&tile, row, below);
-                put(&mut change.0[row * BLOCK_EDGE..], -rise * lanes(&light.0, row));
+                let at = row * BLOCK_EDGE;
+                let rise = row_of(&tile, row) - row_below(&tile, row, axis);
+                put_row(&mut change.0, at, -rise * rows::row(&light.0, at));
             }
         });
     }
-}
-
-/// Offsets of the rows below and above one along `axis` in a tile.
-#[inline(always)]
-fn beside(axis: usize) -> ([usize; 3], [usize; 3]) {
-    let mut offsets = ([1; 3], [1; 3]);
-    (offsets.0[axis], offsets.1[axis]) = (0, 2);
-    offsets
-}
-
-#[inline(always)]
-fn lanes(values: &[f32; BLOCK_CELLS], row: usize) -> f32x8 {
-    let mut lanes = [0.0; BLOCK_EDGE];
-    lanes.copy_from_slice(&values[row * BLOCK_EDGE..][..BLOCK_EDGE]);
-    f32x8::new(lanes)
-}
-
-#[inline(always)]
-fn put(row: &mut [f32], values: f32x8) {
-    row[..BLOCK_EDGE].copy_from_slice(values.as_array());
-}
-
-#[inline(always)]
-fn add(row: &mut [f32], values: f32x8) {
-    let mut old = [0.0; BLOCK_EDGE];
-    old.copy_from_slice(&row[..BLOCK_EDGE]);
-    put(row, f32x8::new(old) + values);
 }

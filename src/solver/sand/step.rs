@@ -1,15 +1,15 @@
 //! One substep of free-flowing sand [NGL10 fig. 8].
 
 use super::cohesion::Cohesion;
-use super::friction::{Effort, FrictionReport, FrictionSolver, Rubbing};
+use super::friction::{Effort, FrictionSolver, Rubbing};
 use super::materials::SandMaterials;
 use super::pressure::{self, Region};
-use super::unilateral::{Complementarity, Unilateral};
+use super::unilateral::Unilateral;
 use super::{clumps, density, mass};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
-use crate::numerics::poisson::{Criteria, PoissonMatrix};
+use crate::numerics::poisson::{Criteria, PoissonMatrix, SolveReport};
 use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{
     Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
@@ -63,9 +63,9 @@ pub enum SandStep {
         /// Active blocks.
         blocks: usize,
         /// How the last pressure solve went, with the iterations of all.
-        pressure: Complementarity,
-        /// How the last friction solve went, with the iterations of all.
-        friction: FrictionReport,
+        pressure: SolveReport,
+        /// Iterations of friction.
+        friction: u32,
     },
     /// The step was too long for the velocity that came out; particles are as before.
     TooLong {
@@ -152,7 +152,7 @@ impl SandSolver {
         clock.lap(&mut seconds.solids);
         self.transfer_to_grid(particles, cell_size);
         self.find_packing(particles, settings);
-        self.accelerate(gravity * dt);
+        self.velocity.add(gravity * dt);
         forces.apply(
             &self.bed.sorted.grid,
             &self.occupied,
@@ -169,7 +169,7 @@ impl SandSolver {
         self.keep_density(settings);
         clock.lap(&mut seconds.volume);
         let (pressure, friction) = self.find_stress(carried, settings, &mut clock, seconds);
-        let max_speed = self.max_face_speed();
+        let max_speed = self.velocity.greatest();
         if max_speed.is_infinite() || max_speed * dt > MOST_CELLS_A_STEP * cell_size {
             return SandStep::TooLong { max_speed };
         }
@@ -188,12 +188,11 @@ impl SandSolver {
         SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }
     }
 
-    /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some, where the
-    /// heaviest sand has `density` [kg/m³].
-    pub fn pressures(&self, density: f32) -> impl Iterator<Item = (Vec3, f32)> + '_ {
+    /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some.
+    pub fn pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
         let taken = self.taken.into_iter();
         taken.flat_map(move |SandSettings { cell_size, dt, .. }| {
-            let unit = density * cell_size / dt;
+            let unit = self.materials.heaviest * cell_size / dt;
             let blocks = self.bed.sorted.grid.blocks().iter().zip(&self.pressure.blocks);
             blocks.flat_map(move |(block, pressure)| {
                 let cells = pressure.0.iter().enumerate().filter(|(_, p)| **p > 0.0);
@@ -223,22 +222,13 @@ impl SandSolver {
                 count: &mut self.bed.surface.fullness,
             },
         );
-        for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
-            before.blocks.resize(velocity.blocks.len(), Block([0.0; BLOCK_CELLS]));
-            before.blocks.par_iter_mut().zip(&velocity.blocks).for_each(|(b, v)| *b = *v);
-        }
+        self.before.copy_from(&self.velocity);
     }
 
     /// Finds where sand is packed, how heavy it is at the faces, and how rough.
     fn find_packing(&mut self, particles: &Particles, settings: SandSettings) {
         let grid = &self.bed.sorted.grid;
-        self.occupied.blocks.resize(grid.len(), Block([0; BLOCK_CELLS]));
-        self.occupied.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
-            match self.bed.sorted.cells(b) {
-                Some(cells) => cells.mark_occupied(&mut block.0),
-                None => block.0.fill(0),
-            }
-        });
+        self.bed.sorted.mark_occupied(&mut self.occupied);
         let scratch = [&mut self.rhs, &mut self.potential];
         self.contents.measure(grid, &self.bed.surface.fullness, &self.bed.solid, scratch);
         self.bed.surface.find(grid, &self.bed.solid);
@@ -255,14 +245,6 @@ impl SandSolver {
         };
         let speed = settings.cell_size / settings.dt;
         density::find_gap(filling, speed, &mut self.rhs, &mut self.error, &mut self.gap);
-    }
-
-    /// Accelerates every face that particles touch. `change` [m/s].
-    fn accelerate(&mut self, change: Vec3) {
-        for axis in (0..3).filter(|axis| change[*axis] != 0.0) {
-            let velocity = self.velocity.axes[axis].blocks.par_iter_mut();
-            velocity.for_each(|block| block.0.iter_mut().for_each(|u| *u += change[axis]));
-        }
     }
 
     /// Gives closed faces the velocity of the solids that close them, and keeps what momentum they lose.
@@ -312,7 +294,7 @@ impl SandSolver {
         settings: SandSettings,
         clock: &mut Clock,
         seconds: &mut PassSeconds,
-    ) -> (Complementarity, FrictionReport) {
+    ) -> (SolveReport, u32) {
         let grid = &self.bed.sorted.grid;
         self.pressure.reset(grid, 0.0);
         for (b, block) in carried.grid.blocks().iter().enumerate() {
@@ -325,8 +307,8 @@ impl SandSolver {
         if self.cohesion.is_on {
             self.cohesion.put_on(&mut self.pressure);
         }
-        let mut pressure_report = Complementarity::default();
-        let mut friction_report = FrictionReport::default();
+        let mut report = SolveReport::default();
+        let mut iterations = 0;
         for round in 0..STAGGERED_ROUNDS {
             let rubbing = Rubbing {
                 grid,
@@ -347,10 +329,8 @@ impl SandSolver {
             let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
             pressure::find_change(region, net, &mut self.pressed);
             sum(&self.velocity, &self.pressed, &mut self.trial);
-            let again =
+            iterations +=
                 self.friction.solve(rubbing, &self.trial, settings.effort, &mut self.rubbed);
-            let iterations = friction_report.iterations + again.iterations;
-            friction_report = FrictionReport { iterations, ..again };
             clock.lap(&mut seconds.friction);
             sum(&self.velocity, &self.rubbed, &mut self.trial);
             pressure::find_squeeze(region, &self.trial, &self.gap, &mut self.rhs);
@@ -370,29 +350,14 @@ impl SandSolver {
                 &mut self.pressure,
                 &criteria,
             );
-            pressure_report = Complementarity {
-                report: pressure_report.report.then(again.report),
-                rounds: pressure_report.rounds + again.rounds,
-            };
+            report = report.then(again);
             clock.lap(&mut seconds.pressure);
         }
         let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
         pressure::find_change(self.bed.region(), net, &mut self.pressed);
         sum(&self.trial, &self.pressed, &mut self.velocity);
         clock.lap(&mut seconds.pressure);
-        (pressure_report, friction_report)
-    }
-
-    /// Highest velocity component on any face, infinite if any is not finite [m/s].
-    fn max_face_speed(&self) -> f32 {
-        let of_block = |block: &Block<f32>| {
-            block.0.iter().fold(0.0f32, |most, u| {
-                if u.is_finite() { most.max(u.abs()) } else { f32::INFINITY }
-            })
-        };
-        let of_axis =
-            |field: &Field<f32>| field.blocks.par_iter().map(of_block).reduce(|| 0.0, f32::max);
-        self.velocity.axes.iter().map(of_axis).fold(0.0, f32::max)
+        (report, iterations)
     }
 
     /// Extends the velocity beyond the sand and keeps it out of solids.

@@ -6,8 +6,9 @@
 
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{load_halo, tile_row};
+use crate::numerics::halo::{HaloTile, load_axes, load_halo};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
+use crate::numerics::rows::{add_row, row_above, row_below, row_of};
 use rayon::prelude::*;
 use wide::f32x8;
 
@@ -27,18 +28,10 @@ pub struct Unilateral {
     diagonal: Field<f32>,
 }
 
-/// Outcome of a solve.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Complementarity {
-    /// The linear solves together, the last one's residual.
-    pub report: SolveReport,
-    /// Rounds of the active set.
-    pub rounds: u32,
-}
-
 impl Unilateral {
     /// Solves for `pressure`, which holds a first guess; cells in which it is positive or `rhs` squeezes
-    /// are tried first. `matrix` is left as it was.
+    /// are tried first. `matrix` is left as it was. The report is that of the last linear solve, with the
+    /// iterations of all.
     pub fn solve(
         &mut self,
         grid: &BlockGrid,
@@ -46,7 +39,7 @@ impl Unilateral {
         rhs: &Field<f32>,
         pressure: &mut Field<f32>,
         criteria: &Criteria,
-    ) -> Complementarity {
+    ) -> SolveReport {
         let highest = highest(rhs);
         self.diagonal.blocks.clone_from(&matrix.diagonal.blocks);
         let blocks = matrix.diagonal.blocks.par_iter_mut().zip(&mut pressure.blocks);
@@ -56,17 +49,18 @@ impl Unilateral {
                 (*diagonal, *p) = if presses { (*diagonal, *p) } else { (0.0, 0.0) };
             }
         });
-        let mut outcome = Complementarity::default();
+        let mut outcome = SolveReport::default();
+        let mut rounds = 0;
         let relative_residual = (ROUGH * criteria.relative_residual).min(0.1);
         let rough = Criteria { relative_residual, ..*criteria };
         let slack = SQUEEZED.min(criteria.relative_residual) * highest;
         let mut exact = false;
-        while outcome.rounds < MOST_ROUNDS {
-            let last = outcome.rounds + 1 == MOST_ROUNDS;
+        while rounds < MOST_ROUNDS {
+            let last = rounds + 1 == MOST_ROUNDS;
             let criteria = if exact || last { criteria } else { &rough };
             let report = self.solver.solve(grid, matrix, rhs, pressure, criteria);
-            outcome.report = outcome.report.then(report);
-            outcome.rounds += 1;
+            outcome = outcome.then(report);
+            rounds += 1;
             let changed = self.update(grid, matrix, rhs, pressure, slack);
             if changed == 0 && exact {
                 break;
@@ -138,24 +132,32 @@ fn inflows(
     rhs: &Block<f32>,
     b: usize,
 ) -> [f32; BLOCK_CELLS] {
-    let mut inflow = rhs.0;
-    let mut p = [[[0.0; 10]; 10]; 10];
+    let mut p = [[[0.0f32; 10]; 10]; 10];
     load_halo(grid, pressure, b, 0.0, &mut p);
-    for (axis, lower) in lower.iter().enumerate() {
-        let mut coupling = [[[0.0; 10]; 10]; 10];
-        load_halo(grid, lower, b, 0.0, &mut coupling);
-        let (mut below, mut above) = ([1; 3], [1; 3]);
-        (below[axis], above[axis]) = (0, 2);
+    p.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|p| *p = p.max(0.0));
+    let mut inflow = rhs.0;
+    add_neighbours(grid, lower, &p, b, 1.0, &mut inflow);
+    inflow
+}
+
+/// Adds to `sums` what the neighbours of each cell of block `b` give it through the couplings `lower` of
+/// a [`PoissonMatrix`], times `scale`; `values` are those of the block and its neighbours.
+pub fn add_neighbours(
+    grid: &BlockGrid,
+    lower: &[Field<f32>; 3],
+    values: &HaloTile<f32>,
+    b: usize,
+    scale: f32,
+    sums: &mut [f32; BLOCK_CELLS],
+) {
+    let couplings = load_axes(grid, lower, b, 0.0);
+    for (axis, coupling) in couplings.iter().enumerate() {
         for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-            let pushed = tile_row(&coupling, row, [1; 3])
-                * tile_row(&p, row, below).fast_max(f32x8::ZERO)
-                + tile_row(&coupling, row, above) * tile_row(&p, row, above).fast_max(f32x8::ZERO);
-            for (inflow, pushed) in inflow[row * BLOCK_EDGE..].iter_mut().zip(pushed.to_array()) {
-                *inflow += pushed;
-            }
+            let given = row_of(coupling, row) * row_below(values, row, axis)
+                + row_above(coupling, row, axis) * row_above(values, row, axis);
+            add_row(sums, row * BLOCK_EDGE, f32x8::splat(scale) * given);
         }
     }
-    inflow
 }
 
 fn highest(values: &Field<f32>) -> f32 {

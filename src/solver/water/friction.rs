@@ -6,8 +6,9 @@ use super::projection::Region;
 use super::surface::touches_solid;
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE};
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::grid::BLOCK_CELLS;
+use crate::numerics::halo::{HaloTile, cell_faces, load_axes, load_halo};
+use crate::numerics::rows::unit_step;
 use crate::numerics::transfer::FaceField;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -44,7 +45,7 @@ pub fn rub_along_walls(
             let mut tile = [[[0.0f32; 10]; 10]; 10];
             load_halo(grid, change, b, 0.0, &mut tile);
             let open = &region.open.axes[axis].blocks[b].0;
-            let step = [0, 1, 2].map(|a| usize::from(a == axis));
+            let step = unit_step(axis);
             for (i, u) in block.0.iter_mut().enumerate() {
                 let [x, y, z] = [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1];
                 let sum = tile[x][y][z] + tile[x - step[0]][y - step[1]][z - step[2]];
@@ -76,9 +77,9 @@ fn find_change(
         if !solid.active[b] || region.phi.blocks[b].0.iter().all(|phi| *phi >= 0.0) {
             return;
         }
-        let open = load_axes(region, &region.open.axes, b, 1.0);
-        let flow = load_axes(region, &velocity.axes, b, 0.0);
-        let moving = load_axes(region, &solid.face_velocity, b, 0.0);
+        let open = load_axes(grid, &region.open.axes, b, 1.0);
+        let flow = load_axes(grid, &velocity.axes, b, 0.0);
+        let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
         for i in 0..BLOCK_CELLS {
             let boundary = solid.boundaries[solid.nearest.blocks[b].0[i] as usize];
             let p = pressure.blocks[b].0[i];
@@ -106,36 +107,16 @@ fn find_change(
     });
 }
 
-fn load_axes(
-    region: Region<'_>,
-    fields: &[Field<f32>; 3],
-    b: usize,
-    outside: f32,
-) -> [HaloTile<f32>; 3] {
-    let mut tiles = [[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3];
-    for (tile, field) in tiles.iter_mut().zip(fields) {
-        load_halo(region.grid, field, b, outside, tile);
-    }
-    tiles
-}
-
-/// The values at a cell's lower and upper face along each axis.
-pub fn faces(tiles: &[HaloTile<f32>; 3], i: usize) -> [(f32, f32); 3] {
-    let [x, y, z] = [(i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1];
-    let [a, b, c] = tiles;
-    [(a[x][y][z], a[x + 1][y][z]), (b[x][y][z], b[x][y + 1][z]), (c[x][y][z], c[x][y][z + 1])]
-}
-
 /// The closed area of a cell's faces as a vector out of the solid, in units of a face.
 pub fn closed_area(open: &[HaloTile<f32>; 3], i: usize) -> Vec3 {
-    Vec3::from_array(faces(open, i).map(|(low, high)| high - low))
+    Vec3::from_array(cell_faces(open, i).map(|[low, high]| high - low))
 }
 
 /// The mean of what is at the open faces of a cell.
-pub fn at_centre(values: &[HaloTile<f32>; 3], open: &[HaloTile<f32>; 3], i: usize) -> Vec3 {
-    let (values, open) = (faces(values, i), faces(open, i));
+fn at_centre(values: &[HaloTile<f32>; 3], open: &[HaloTile<f32>; 3], i: usize) -> Vec3 {
+    let (values, open) = (cell_faces(values, i), cell_faces(open, i));
     Vec3::from_array([0, 1, 2].map(|axis| {
-        let ((low, high), (w_low, w_high)) = (values[axis], open[axis]);
+        let ([low, high], [w_low, w_high]) = (values[axis], open[axis]);
         let total = w_low + w_high;
         if total > 0.0 { (w_low * low + w_high * high) / total } else { 0.0 }
     }))

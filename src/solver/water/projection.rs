@@ -11,8 +11,9 @@ use super::surface::{steepness, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, tile_cell, tile_row};
+use crate::numerics::halo::{HaloTile, load_halo, tile_cell};
 use crate::numerics::poisson::PoissonMatrix;
+use crate::numerics::rows::{add_row, put_row, row_above, row_below, row_of, unit_step};
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
 use wide::f32x8;
@@ -153,11 +154,11 @@ impl Flux {
                 inflow +=
                     k_high.prescribed * between(own, row_above(phi, row, axis), near, at_high);
             }
-            put(&mut lower[at..], wet & k_low.inside);
+            put_row(lower, at, wet & k_low.inside);
             let couplings = (k_low.inside + k_low.prescribed, k_high.inside + k_high.prescribed);
-            add(&mut diagonal[at..], wet & couplings.0);
-            add(&mut diagonal[at..], wet & couplings.1);
-            add(&mut rhs[at..], wet & inflow);
+            add_row(diagonal, at, wet & couplings.0);
+            add_row(diagonal, at, wet & couplings.1);
+            add_row(rhs, at, wet & inflow);
         }
     }
 }
@@ -179,38 +180,6 @@ fn coupling(own: f32x8, other: f32x8, open: f32x8) -> Coupling {
     }
     let prescribed = inside.bitselect(f32x8::ZERO, open * steepness(own, other));
     Coupling { inside: inside & open, prescribed }
-}
-
-/// The block's row `row` (8 x + y) of a tile.
-#[inline(always)]
-fn row_of(tile: &HaloTile<f32>, row: usize) -> f32x8 {
-    tile_row(tile, row, [1, 1, 1])
-}
-
-/// The cells below those of a row along `axis`.
-#[inline(always)]
-fn row_below(tile: &HaloTile<f32>, row: usize, axis: usize) -> f32x8 {
-    let [dx, dy, dz] = unit_step(axis);
-    tile_row(tile, row, [1 - dx, 1 - dy, 1 - dz])
-}
-
-/// The cells above those of a row along `axis`.
-#[inline(always)]
-fn row_above(tile: &HaloTile<f32>, row: usize, axis: usize) -> f32x8 {
-    let [dx, dy, dz] = unit_step(axis);
-    tile_row(tile, row, [1 + dx, 1 + dy, 1 + dz])
-}
-
-#[inline(always)]
-fn put(row: &mut [f32], values: f32x8) {
-    row[..BLOCK_EDGE].copy_from_slice(values.as_array());
-}
-
-#[inline(always)]
-fn add(row: &mut [f32], values: f32x8) {
-    let mut old = [0.0; BLOCK_EDGE];
-    old.copy_from_slice(&row[..BLOCK_EDGE]);
-    put(row, f32x8::new(old) + values);
 }
 
 /// A value at the surface between a centre inside and one outside, from the values near both; that
@@ -249,8 +218,9 @@ pub fn apply_pressure(
             let open = &region.open.axes[axis].blocks[b].0;
             let [dx, dy, dz] = unit_step(axis);
             if let Some(rises) = &rises {
-                rises
-                    .for_each_row(axis, open, |row, rise| add(&mut u.0[row * BLOCK_EDGE..], -rise));
+                rises.for_each_row(axis, open, |row, rise| {
+                    add_row(&mut u.0, row * BLOCK_EDGE, -rise)
+                });
             }
             for (i, open) in open.iter().enumerate() {
                 let [x, y, z] = tile_cell(i);
@@ -341,9 +311,4 @@ impl Rises {
         let (near_inside, near_outside) = if inverted { (low, own) } else { (own, low) };
         between(inside, outside, near_inside, near_outside)
     }
-}
-
-#[inline(always)]
-fn unit_step(axis: usize) -> [usize; 3] {
-    [usize::from(axis == 0), usize::from(axis == 1), usize::from(axis == 2)]
 }

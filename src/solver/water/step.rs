@@ -15,7 +15,7 @@ use super::viscosity::{self, ViscousSolver};
 use super::volume::Filling;
 use super::{boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
-use crate::numerics::field::{Block, Field};
+use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
 use crate::numerics::transfer::{
@@ -196,7 +196,7 @@ impl WaterSolver {
         clock.lap(&mut seconds.band);
         self.transfer_to_grid(particles, deep, settings.cell_size);
         self.find_surface();
-        self.add_gravity(settings.gravity * settings.dt);
+        self.velocity.add(settings.gravity * settings.dt);
         self.add_forces(forces, settings);
         clock.lap(&mut seconds.to_grid);
         let mut pressure = self.project(settings);
@@ -205,7 +205,7 @@ impl WaterSolver {
         clock.lap(&mut seconds.viscosity);
         self.rub(settings, &mut pressure);
         clock.lap(&mut seconds.friction);
-        let max_speed = self.max_face_speed();
+        let max_speed = self.velocity.greatest();
         if max_speed.is_infinite()
             || max_speed * settings.dt > MOST_CELLS_A_STEP * settings.cell_size
         {
@@ -281,13 +281,7 @@ impl WaterSolver {
     /// Finds the free surface, and the cells that hold a particle [ZB05 §4.2.2].
     fn find_surface(&mut self) {
         let sorted = &self.sorted;
-        self.occupied.blocks.resize(sorted.grid.len(), Block([0; BLOCK_CELLS]));
-        self.occupied.blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
-            match sorted.cells(b) {
-                Some(cells) => cells.mark_occupied(&mut block.0),
-                None => block.0.fill(0),
-            }
-        });
+        sorted.mark_occupied(&mut self.occupied);
         let count = &self.surface.fullness;
         self.contents.measure(
             &sorted.grid,
@@ -314,20 +308,7 @@ impl WaterSolver {
         let grid = &self.sorted.grid;
         self.band.blend(grid, deep, &mut self.velocity, &mut self.weight);
         self.band.add_count(grid, &mut self.surface.fullness);
-        for (before, velocity) in self.before.axes.iter_mut().zip(&self.velocity.axes) {
-            before.blocks.resize(velocity.blocks.len(), Block([0.0; BLOCK_CELLS]));
-            before.blocks.par_iter_mut().zip(&velocity.blocks).for_each(|(b, v)| *b = *v);
-        }
-    }
-
-    /// Accelerates every face that particles touch. `change` [m/s].
-    fn add_gravity(&mut self, change: Vec3) {
-        for axis in 0..3 {
-            if change[axis] != 0.0 {
-                let velocity = self.velocity.axes[axis].blocks.par_iter_mut();
-                velocity.for_each(|block| block.0.iter_mut().for_each(|u| *u += change[axis]));
-            }
-        }
+        self.before.copy_from(&self.velocity);
     }
 
     /// Changes the faces by wind, points, vortices, turbulence and explosions.
@@ -437,18 +418,6 @@ impl WaterSolver {
         let report = let_go(region, solid, separation, solver, matrix, rhs, pressure, first);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         report
-    }
-
-    /// Highest velocity component on any face, infinite if any is not finite [m/s].
-    fn max_face_speed(&self) -> f32 {
-        // Magnitudes are ordered as their bits are, and what is not finite comes last.
-        const MAGNITUDE: u32 = !(1 << 31);
-        let of_block =
-            |block: &Block<f32>| block.0.iter().fold(0, |m, u| (u.to_bits() & MAGNITUDE).max(m));
-        let of_axis =
-            |field: &Field<f32>| field.blocks.par_iter().map(of_block).reduce(|| 0, u32::max);
-        let highest = f32::from_bits(self.velocity.axes.iter().map(of_axis).fold(0, u32::max));
-        if highest.is_finite() { highest } else { f32::INFINITY }
     }
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids, to which a

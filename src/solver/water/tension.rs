@@ -10,6 +10,7 @@ use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo, smooth_tile, tile_cell};
+use crate::numerics::rows::unit_step;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -54,7 +55,7 @@ impl Tension {
             for (axis, normal) in normal.iter().enumerate() {
                 let mut tile = [[[0.0f32; 10]; 10]; 10];
                 load_halo(grid, normal, b, 0.0, &mut tile);
-                let [dx, dy, dz] = [0, 1, 2].map(|a| usize::from(a == axis));
+                let [dx, dy, dz] = unit_step(axis);
                 for (i, p) in pressure.0.iter_mut().enumerate() {
                     let [x, y, z] = tile_cell(i);
                     *p -= 0.5 * (tile[x + dx][y + dy][z + dz] - tile[x - dx][y - dy][z - dz]);

@@ -8,7 +8,7 @@ use super::clearance::Clearance;
 use super::limits::Limits;
 use crate::geometry::Solids;
 use crate::numerics::bins::Sorted;
-use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, block_of, cell_at, local_index};
+use crate::numerics::grid::{BlockGrid, NO_BLOCK, block_of, cell_at, local_index};
 use crate::particles::{Clump, Particles, Sorter};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
@@ -249,9 +249,8 @@ impl Around<'_> {
         }
         let start = self.sorted.ranges[block as usize].start;
         let Some(cells) = self.sorted.cells(block as usize) else { return 0..0 };
-        let row = cells.row(bin >> 6, bin >> 3 & 7);
-        let z = bin % BLOCK_EDGE;
-        start + row[z] as usize..start + row[z + 1] as usize
+        let held = cells.cell(bin);
+        start + held.start..start + held.end
     }
 
     /// `best`, or a merge with `j` if that is better.

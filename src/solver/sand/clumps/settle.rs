@@ -2,7 +2,7 @@
 
 use crate::numerics::bins::Sorted;
 use crate::numerics::field::Field;
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE};
+use crate::numerics::grid::BLOCK_CELLS;
 use crate::numerics::transfer::split_by_range;
 use crate::particles::Clump;
 use rayon::prelude::*;
@@ -21,9 +21,7 @@ pub fn settle(clumps: &mut [Clump], sorted: &Sorted, pressure: &Field<f32>) {
     parts.into_par_iter().enumerate().for_each(|(b, clumps)| {
         let (Some(cells), pressure) = (sorted.cells(b), &pressure.blocks[b].0) else { return };
         for i in (0..BLOCK_CELLS).filter(|i| pressure[*i] > 0.0) {
-            let row = cells.row(i / (BLOCK_EDGE * BLOCK_EDGE), i / BLOCK_EDGE % BLOCK_EDGE);
-            let z = i % BLOCK_EDGE;
-            for clump in &mut clumps[row[z] as usize..row[z + 1] as usize] {
+            for clump in &mut clumps[cells.cell(i)] {
                 let ball = Clump::sphere(0.5 * clump.volume.cbrt(), clump.volume).shape;
                 for (entry, round) in clump.shape.iter_mut().zip(ball) {
                     *entry += RATE * (round - *entry);

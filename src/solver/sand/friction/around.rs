@@ -1,4 +1,4 @@
-//! Rows of a block and of those around it.
+//! Rows of a block and of those below it.
 
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
 use wide::f32x8;
@@ -15,33 +15,24 @@ impl<'a, T> Around<'a, T> {
         Self { blocks: grid.neighbours(b).map(present) }
     }
 
-    /// The row along z through cell (x, y), each from −1 to 8, of the values that `column` picks,
-    /// moved by `shift` (−1 … 1) along z; zero where there is no block.
+    /// The values that `column` picks in the cells that lie `[x, y, z]` (0 or 1 each) below those of the
+    /// middle block's row `row` (8 x + y); zero where there is no block.
     #[inline(always)]
-    pub fn row(
+    pub fn row_below(
         &self,
-        [x, y]: [isize; 2],
-        shift: isize,
+        row: usize,
+        [x, y, z]: [usize; 3],
         column: impl Fn(&T) -> &[f32; BLOCK_CELLS],
     ) -> f32x8 {
-        const EDGE: isize = BLOCK_EDGE as isize;
-        let (bx, by) = (x.div_euclid(EDGE) + 1, y.div_euclid(EDGE) + 1);
-        let first = (x.rem_euclid(EDGE) * EDGE + y.rem_euclid(EDGE)) as usize * BLOCK_EDGE;
-        let middle = (bx * 9 + by * 3 + 1) as usize;
+        // Counted from the block below, so that nothing is negative.
+        let [x, y] = [row / BLOCK_EDGE + BLOCK_EDGE - x, row % BLOCK_EDGE + BLOCK_EDGE - y];
+        let middle = 9 * (x / BLOCK_EDGE) + 3 * (y / BLOCK_EDGE) + 1;
+        let first = (x % BLOCK_EDGE * BLOCK_EDGE + y % BLOCK_EDGE) * BLOCK_EDGE;
         let mut lanes = [0.0; BLOCK_EDGE];
         if let Some(block) = self.blocks[middle] {
-            let row = &column(block)[first..first + BLOCK_EDGE];
-            match shift {
-                0 => lanes.copy_from_slice(row),
-                1 => lanes[..BLOCK_EDGE - 1].copy_from_slice(&row[1..]),
-                _ => lanes[1..].copy_from_slice(&row[..BLOCK_EDGE - 1]),
-            }
+            lanes[z..].copy_from_slice(&column(block)[first..first + BLOCK_EDGE - z]);
         }
-        if shift == 1 {
-            if let Some(block) = self.blocks[middle + 1] {
-                lanes[BLOCK_EDGE - 1] = column(block)[first];
-            }
-        } else if shift == -1
+        if z == 1
             && let Some(block) = self.blocks[middle - 1]
         {
             lanes[0] = column(block)[first + BLOCK_EDGE - 1];

@@ -25,7 +25,8 @@ mod walls;
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{HaloTile, load_halo, load_halo_of};
+use crate::numerics::rows::{self, put_row};
 use crate::numerics::transfer::FaceField;
 use crate::particles::{CarriedStress, STRESS_COMPONENTS as COMPONENTS, Stress};
 use crate::scene::YieldSurface;
@@ -76,15 +77,6 @@ pub struct Effort {
     pub tolerance: f32,
 }
 
-/// How a solve went.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FrictionReport {
-    /// Iterations done.
-    pub iterations: u32,
-    /// Change of the stress in the last of them, as a share of its bounds.
-    pub change: f32,
-}
-
 /// Finds frictional stresses; keeps its work space.
 #[derive(Default)]
 pub struct FrictionSolver {
@@ -107,7 +99,6 @@ pub struct FrictionSolver {
     moves: Vec<bool>,
     stress: Vec<Stress>,
     ahead: Vec<Stress>,
-    normals: [Field<f32>; 3],
     edge_sums: [Field<f32>; 3],
     walls: WallCells,
     squares: f64,
@@ -145,17 +136,17 @@ impl FrictionSolver {
         let near = |b: &usize| {
             grid.neighbours(*b).iter().any(|n| presses.get(*n as usize).copied().unwrap_or(false))
         };
+        // Both grids list their blocks in the same order.
         let chosen: Vec<usize> = (0..grid.len()).into_par_iter().filter(near).collect();
         self.grid = BlockGrid::from_blocks(chosen.iter().map(|b| grid.blocks()[*b]));
         self.source.clear();
-        let number = |block| grid.find(block).map_or(NO_BLOCK, |b| b as u32);
-        self.source.extend(self.grid.blocks().iter().map(|block| number(*block)));
+        self.source.extend(chosen.iter().map(|b| *b as u32));
     }
 
     fn copy_fields(&mut self, rubbing: Rubbing<'_>) {
         gather_faces(&self.source, rubbing.lightness, &mut self.lightness);
         let empty = Block([0.0; BLOCK_CELLS]);
-        let fields = self.edges.iter_mut().chain(&mut self.edge_sums).chain(&mut self.normals);
+        let fields = self.edges.iter_mut().chain(&mut self.edge_sums);
         for field in fields.chain([&mut self.bound, &mut self.step]) {
             field.blocks.resize(self.grid.len(), empty);
         }
@@ -217,24 +208,24 @@ impl FrictionSolver {
 
     /// Minimises the kinetic energy, starting from `velocity` without friction, and sets `change` to what
     /// friction changes it by [m/s], zero where there is none. Only the pressure may have changed since
-    /// the step began.
+    /// the step began. Returns the iterations done.
     pub fn solve(
         &mut self,
         rubbing: Rubbing<'_>,
         velocity: &FaceField,
         effort: Effort,
         change: &mut FaceField,
-    ) -> FrictionReport {
+    ) -> u32 {
         self.set_bounds(rubbing);
         change.axes.iter_mut().for_each(|axis| axis.reset(rubbing.grid, 0.0));
         if self.squares == 0.0 {
-            return FrictionReport::default();
+            return 0;
         }
         gather_faces(&self.source, velocity, &mut self.start);
         for (velocity, start) in self.velocity.axes.iter_mut().zip(&self.start.axes) {
             velocity.blocks.clone_from(&start.blocks);
         }
-        let report = self.iterate(rubbing.surface, effort);
+        let iterations = self.iterate(rubbing.surface, effort);
         let fields = self.velocity.axes.iter().zip(&self.start.axes).zip(&mut change.axes);
         for ((velocity, start), change) in fields {
             let blocks = velocity.blocks.iter().zip(&start.blocks).zip(&self.source);
@@ -245,33 +236,36 @@ impl FrictionSolver {
                 change.zip(after.0.iter().zip(&before.0)).for_each(|(c, (a, b))| *c = a - b);
             }
         }
-        report
+        iterations
     }
 
-    fn iterate(&mut self, surface: YieldSurface, effort: Effort) -> FrictionReport {
-        let mut report = FrictionReport::default();
+    fn iterate(&mut self, surface: YieldSurface, effort: Effort) -> u32 {
+        let mut iterations = 0;
         let mut inertia = 1.0f64;
-        while report.iterations < effort.iterations {
+        while iterations < effort.iterations {
             self.find_velocity();
             let next = 0.5 * (1.0 + (1.0 + 4.0 * inertia * inertia).sqrt());
             let beta = ((inertia - 1.0) / next) as f32;
             let moved = self.step_along_gradient(surface, beta);
-            report.iterations += 1;
-            report.change = (moved.change / self.squares).sqrt() as f32;
+            iterations += 1;
             inertia = next;
-            if report.change <= effort.tolerance {
+            if (moved.change / self.squares).sqrt() as f32 <= effort.tolerance {
                 break;
             }
             if moved.backwards > 0.0 {
                 inertia = 1.0;
-                self.ahead.par_iter_mut().zip(&self.stress).for_each(|(a, s)| *a = *s);
-                self.walls.restart();
+                self.restart();
             }
         }
-        self.ahead.par_iter_mut().zip(&self.stress).for_each(|(a, s)| *a = *s);
-        self.walls.restart();
+        self.restart();
         self.find_velocity();
-        report
+        iterations
+    }
+
+    /// Goes back to the stresses themselves.
+    fn restart(&mut self) {
+        self.ahead.par_iter_mut().zip(&self.stress).for_each(|(ahead, stress)| *ahead = *stress);
+        self.walls.restart();
     }
 
     /// v = v* − (1/ρ) Eᵀ σ of the stress ahead.
@@ -285,14 +279,7 @@ impl FrictionSolver {
                 faces::sum_at_edges(&around, pair, &edges[pair].blocks[b].0, &mut sums.0);
             }
         });
-        let ahead_of = |axis: usize| move |stress: &Stress| Block(stress.0[axis]);
-        for (axis, normal) in self.normals.iter_mut().enumerate() {
-            let blocks = normal.blocks.par_iter_mut().zip(ahead).zip(&self.presses);
-            blocks.for_each(|((to, s), presses)| {
-                *to = if *presses { ahead_of(axis)(s) } else { Block([0.0; BLOCK_CELLS]) };
-            });
-        }
-        let Self { lightness, start, normals, edge_sums, walls, velocity, .. } = self;
+        let Self { lightness, start, presses, edge_sums, walls, velocity, .. } = self;
         let [x, y, z] = &mut velocity.axes;
         let axes = x.blocks.par_iter_mut().zip(&mut y.blocks).zip(&mut z.blocks);
         let room = || Box::new(([EMPTY; 3], EMPTY));
@@ -303,17 +290,21 @@ impl FrictionSolver {
                 load_halo(grid, sums, b, 0.0, tile);
             }
             for (axis, velocity) in [x, y, z].into_iter().enumerate() {
-                load_halo(grid, &normals[axis], b, 0.0, normal);
+                let normals = |n: u32| {
+                    let n = n as usize;
+                    presses.get(n).is_some_and(|presses| *presses).then(|| &ahead[n].0[axis])
+                };
+                load_halo_of(grid, normals, b, 0.0, normal);
                 let light = &lightness.axes[axis].blocks[b].0;
                 let start = &start.axes[axis].blocks[b].0;
                 for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-                    let light = faces::lanes(light, row);
+                    let at = row * BLOCK_EDGE;
+                    let light = rows::row(light, at);
                     if light.simd_gt(f32x8::ZERO).none() {
                         continue;
                     }
                     let pull = faces::pull(normal, edges, axis, row);
-                    let after = faces::lanes(start, row) - light * pull;
-                    velocity.0[row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(after.as_array());
+                    put_row(&mut velocity.0, at, rows::row(start, at) - light * pull);
                 }
                 walls.pull(grid, b, axis, light, &mut velocity.0);
             }
@@ -335,11 +326,7 @@ impl FrictionSolver {
                 strain.step(surface, bound, step, beta, stress, ahead)
             })
             .collect();
-        let at_walls = self.walls.step(grid, &self.velocity, beta);
-        moved.into_iter().fold(at_walls, |sum, m| Moved {
-            change: sum.change + m.change,
-            backwards: sum.backwards + m.backwards,
-        })
+        moved.into_iter().fold(self.walls.step(grid, &self.velocity, beta), Moved::and)
     }
 
     fn total(&self, of_block: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
@@ -364,6 +351,12 @@ struct Moved {
     change: f64,
     /// Positive when the stress moves against the gradient.
     backwards: f64,
+}
+
+impl Moved {
+    fn and(self, other: Self) -> Self {
+        Self { change: self.change + other.change, backwards: self.backwards + other.backwards }
+    }
 }
 
 /// Copies the blocks of `from` that `source` names.

@@ -1,10 +1,10 @@
 //! From velocities to stresses: strain rates E v, and the projection of stresses on what yields not.
 
-use super::faces::lanes;
 use super::{COMPONENTS, EMPTY, Moved, Stress, axes_of, component};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, tile_row};
+use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::rows::{self, put_row, row_above, row_below, row_of, tile_row, unit_step};
 use crate::numerics::transfer::FaceField;
 use crate::scene::YieldSurface;
 use wide::f32x8;
@@ -26,16 +26,16 @@ pub fn find_edges(
     let [own, other] = [(first, second), (second, first)].map(|(axis, across)| {
         let mut tile = EMPTY;
         load_halo(grid, &lightness.axes[axis], b, 0.0, &mut tile);
-        (tile, below(across))
+        (tile, across)
     });
     let weight = f32x8::splat(std::f32::consts::FRAC_1_SQRT_2);
     for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-        let has_sand = |(tile, below): &(HaloTile<f32>, [usize; 3])| {
-            let here = tile_row(tile, row, [1; 3]).simd_gt(f32x8::ZERO);
-            here & tile_row(tile, row, *below).simd_gt(f32x8::ZERO)
+        let has_sand = |(tile, across): &(HaloTile<f32>, usize)| {
+            let here = row_of(tile, row).simd_gt(f32x8::ZERO);
+            here & row_below(tile, row, *across).simd_gt(f32x8::ZERO)
         };
         let all = has_sand(&own) & has_sand(&other);
-        edges[row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice((all & weight).as_array());
+        put_row(edges, row * BLOCK_EDGE, all & weight);
     }
 }
 
@@ -65,8 +65,7 @@ pub fn find_steps(
         }
     }
     for (row, greatest) in greatest.iter().enumerate() {
-        let step = f32x8::splat(share) / *greatest;
-        steps[row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(step.as_array());
+        put_row(steps, row * BLOCK_EDGE, f32x8::splat(share) / *greatest);
     }
 }
 
@@ -114,26 +113,27 @@ impl StrainRates {
         let mut moved = Moved::default();
         let beta = f32x8::splat(beta);
         for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-            let bound = lanes(bound, row);
+            let at = row * BLOCK_EDGE;
+            let bound = rows::row(bound, at);
             if bound.simd_gt(f32x8::ZERO).none() {
                 continue;
             }
-            let step = lanes(step, row);
+            let step = rows::row(step, at);
             let rates = self.of_row(row);
             let mut trial = [f32x8::ZERO; COMPONENTS];
             for (c, trial) in trial.iter_mut().enumerate() {
-                *trial = lanes(&ahead.0[c], row) + step * rates[c];
+                *trial = rows::row(&ahead.0[c], at) + step * rates[c];
             }
             project(surface, bound, &mut trial);
             let (mut change, mut backwards) = (f32x8::ZERO, f32x8::ZERO);
             for (c, new) in trial.iter().enumerate() {
-                let (old, from) = (lanes(&stress.0[c], row), lanes(&ahead.0[c], row));
+                let (old, from) = (rows::row(&stress.0[c], at), rows::row(&ahead.0[c], at));
                 let way = *new - from;
                 change += way * way;
                 backwards -= way * (*new - old);
                 let on = *new + beta * (*new - old);
-                stress.0[c][row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(new.as_array());
-                ahead.0[c][row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(on.as_array());
+                put_row(&mut stress.0[c], at, *new);
+                put_row(&mut ahead.0[c], at, on);
             }
             moved.change += f64::from(change.reduce_add());
             moved.backwards += f64::from((backwards / step).reduce_add());
@@ -146,8 +146,8 @@ impl StrainRates {
     fn of_row(&self, row: usize) -> [f32x8; COMPONENTS] {
         let mut rates = [f32x8::ZERO; COMPONENTS];
         for (axis, rate) in rates[..3].iter_mut().enumerate() {
-            let high = tile_row(&self.velocity[axis], row, above(axis));
-            *rate = high - tile_row(&self.velocity[axis], row, [1; 3]);
+            let high = row_above(&self.velocity[axis], row, axis);
+            *rate = high - row_of(&self.velocity[axis], row);
         }
         let mean = (rates[0] + rates[1] + rates[2]) * f32x8::splat(1.0 / 3.0);
         rates[..3].iter_mut().for_each(|rate| *rate -= mean);
@@ -168,7 +168,7 @@ impl StrainRates {
 fn shear_at_edges(velocity: &[HaloTile<f32>; 3], pair: usize, edges: &mut HaloTile<f32>) {
     let (first, second) = axes_of(pair);
     let (u, v) = (&velocity[first], &velocity[second]);
-    let [du, dv] = [second, first].map(|axis| [0, 1, 2].map(|a| usize::from(a == axis)));
+    let [du, dv] = [second, first].map(unit_step);
     for x in 1..BLOCK_EDGE + 2 {
         for y in 1..BLOCK_EDGE + 2 {
             let (u_low, v_low) = (&u[x - du[0]][y - du[1]], &v[x - dv[0]][y - dv[1]]);
@@ -182,14 +182,14 @@ fn shear_at_edges(velocity: &[HaloTile<f32>; 3], pair: usize, edges: &mut HaloTi
 
 /// Brings stresses within their bounds.
 pub fn bring_within(surface: YieldSurface, bound: &[f32; BLOCK_CELLS], stress: &mut Stress) {
-    for row in 0..BLOCK_EDGE * BLOCK_EDGE {
+    for at in (0..BLOCK_CELLS).step_by(BLOCK_EDGE) {
         let mut values = [f32x8::ZERO; COMPONENTS];
         for (c, value) in values.iter_mut().enumerate() {
-            *value = lanes(&stress.0[c], row);
+            *value = rows::row(&stress.0[c], at);
         }
-        project(surface, lanes(bound, row), &mut values);
+        project(surface, rows::row(bound, at), &mut values);
         for (c, value) in values.iter().enumerate() {
-            stress.0[c][row * BLOCK_EDGE..][..BLOCK_EDGE].copy_from_slice(value.as_array());
+            put_row(&mut stress.0[c], at, *value);
         }
     }
 }
@@ -215,16 +215,4 @@ fn project(surface: YieldSurface, bound: f32x8, stress: &mut [f32x8; COMPONENTS]
             stress[3..].iter_mut().for_each(|s| *s = clamp(*s, edge));
         }
     }
-}
-
-fn below(axis: usize) -> [usize; 3] {
-    let mut at = [1; 3];
-    at[axis] = 0;
-    at
-}
-
-fn above(axis: usize) -> [usize; 3] {
-    let mut at = [1; 3];
-    at[axis] = 2;
-    at
 }

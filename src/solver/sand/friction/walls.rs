@@ -3,9 +3,9 @@
 
 use super::{LEFT_TO_WALLS, Moved, Rubbing};
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
 use crate::numerics::transfer::FaceField;
-use crate::solver::water::friction::{closed_area, faces};
+use crate::solver::water::friction::closed_area;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -123,7 +123,7 @@ impl WallCells {
                 if cells.is_empty() {
                     return moved;
                 }
-                let tiles = load_axes(grid, velocity, b);
+                let tiles = load_axes(grid, &velocity.axes, b, 0.0);
                 for cell in cells {
                     let from = cell.ahead;
                     let new = cell.within_bounds(from + cell.step * cell.slip(&tiles));
@@ -136,10 +136,7 @@ impl WallCells {
                 moved
             })
             .collect();
-        moved.into_iter().fold(Moved::default(), |sum, m| Moved {
-            change: sum.change + m.change,
-            backwards: sum.backwards + m.backwards,
-        })
+        moved.into_iter().fold(Moved::default(), Moved::and)
     }
 
     /// The stresses of block `b`'s cells.
@@ -157,9 +154,9 @@ impl WallCell {
 
     /// Velocity along the wall against that of the wall [m/s].
     fn slip(&self, velocity: &[HaloTile<f32>; 3]) -> Vec3 {
-        let at_faces = faces(velocity, usize::from(self.index));
+        let at_faces = cell_faces(velocity, usize::from(self.index));
         let mean = [0, 1, 2].map(|axis| {
-            self.share[axis][0] * at_faces[axis].0 + self.share[axis][1] * at_faces[axis].1
+            self.share[axis][0] * at_faces[axis][0] + self.share[axis][1] * at_faces[axis][1]
         });
         let relative = Vec3::from(mean) - self.moving;
         relative - self.normal * relative.dot(self.normal)
@@ -172,13 +169,10 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
     if !solid.active[b] {
         return Vec::new();
     }
-    let stopped = load_axes(grid, stopped, b);
-    let open = load_axes(grid, &solid.open, b);
-    let light = load_axes(grid, lightness, b);
-    let mut moving = [[[[0.0; 10]; 10]; 10]; 3];
-    for (tile, field) in moving.iter_mut().zip(&solid.face_velocity) {
-        load_halo(grid, field, b, 0.0, tile);
-    }
+    let stopped = load_axes(grid, &stopped.axes, b, 0.0);
+    let open = load_axes(grid, &solid.open.axes, b, 0.0);
+    let light = load_axes(grid, &lightness.axes, b, 0.0);
+    let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
     let cell = |(i, p): (usize, &f32)| {
         let area = closed_area(&open, i);
         let size = area.length();
@@ -188,7 +182,7 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
         // What the solid has taken of the momentum towards it: from the cell by its pressure, and from
         // what is between the cell's centre and the solid by stopping it.
         let normal = area / size;
-        let lost = Vec3::from(faces(&stopped, i).map(|(low, high)| low + high));
+        let lost = Vec3::from(cell_faces(&stopped, i).map(|[low, high]| low + high));
         let tension = rubbing.tension.map_or(0.0, |tension| tension.blocks[b].0[i]);
         let push = (*p - tension).max(0.0) * size - lost.dot(normal);
         if push <= 0.0 {
@@ -198,15 +192,15 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
         let friction = boundary.friction.unwrap_or(rubbing.wall_friction.blocks[b].0[i]);
         let volume = solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME);
         let bound = friction * push / volume;
-        let (open, light) = (faces(&open, i), faces(&light, i));
+        let (open, light) = (cell_faces(&open, i), cell_faces(&light, i));
         let share = [0, 1, 2].map(|axis| {
             let weigh = |open: f32, light: f32| if light > 0.0 { open } else { 0.0 };
-            let low = weigh(open[axis].0, light[axis].0);
-            let high = weigh(open[axis].1, light[axis].1);
+            let low = weigh(open[axis][0], light[axis][0]);
+            let high = weigh(open[axis][1], light[axis][1]);
             if low + high > 0.0 { [low, high].map(|w| w / (low + high)) } else { [0.0; 2] }
         });
-        let greatest = light.iter().fold(1e-6f32, |most, (low, high)| most.max(*low).max(*high));
-        let speed = faces(&moving, i).map(|(low, high)| 0.5 * (low + high));
+        let greatest = light.iter().flatten().fold(1e-6f32, |most, light| most.max(*light));
+        let speed = cell_faces(&moving, i).map(|[low, high]| 0.5 * (low + high));
         Some(WallCell {
             index: i as u16,
             share,
@@ -240,12 +234,4 @@ fn take_over(cells: &mut [WallCell], before: &[(u16, Vec3)]) {
 
 fn along(cell: &WallCell, axis: usize) -> usize {
     local_cell(usize::from(cell.index))[axis] as usize
-}
-
-fn load_axes(grid: &BlockGrid, field: &FaceField, b: usize) -> [HaloTile<f32>; 3] {
-    let mut tiles = [[[[0.0; 10]; 10]; 10]; 3];
-    for (tile, axis) in tiles.iter_mut().zip(&field.axes) {
-        load_halo(grid, axis, b, 0.0, tile);
-    }
-    tiles
 }

@@ -12,6 +12,7 @@
 //! A cell's part of the stress has as many components: [`COMPONENTS`].
 
 use crate::numerics::halo::HaloTile;
+use crate::numerics::rows::{row_at, unit_step};
 use std::f32::consts::FRAC_1_SQRT_2;
 use wide::f32x8;
 
@@ -27,19 +28,6 @@ pub const LARGEST_EIGENVALUE: f32 = 8.0;
 /// The component of a cell's edge towards `high` along the two axes of pair `pair`.
 pub fn edge(pair: usize, high: [usize; 2]) -> usize {
     3 + 4 * pair + 2 * high[0] + high[1]
-}
-
-/// Steps along an axis in tile coordinates.
-pub fn unit_step(axis: usize) -> [usize; 3] {
-    [usize::from(axis == 0), usize::from(axis == 1), usize::from(axis == 2)]
-}
-
-/// The row of eight values along z that starts at tile coordinates `at`.
-#[inline(always)]
-pub fn row_at(tile: &HaloTile<f32>, [x, y, z]: [usize; 3]) -> f32x8 {
-    let mut values = [0.0; 8];
-    values.copy_from_slice(&tile[x][y][z..z + 8]);
-    f32x8::new(values)
 }
 
 #[inline(always)]

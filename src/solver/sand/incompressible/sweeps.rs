@@ -15,11 +15,12 @@
 
 use super::law::Law;
 use super::strain::{COMPONENTS, LARGEST_EIGENVALUE, force, gather_edges, strain};
-use super::walls::{self, Touching, WallCell, load_axes};
+use super::walls::{self, Touching, WallCell};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, NO_BLOCK};
-use crate::numerics::halo::{HaloTile, load_halo, load_halo_of, tile_cell};
+use crate::numerics::halo::{HaloTile, load_axes, load_halo, load_halo_of, tile_cell};
 use crate::numerics::mask::{self, BlockMask, CellMask, NO_CELLS, Touch};
+use crate::numerics::rows::{put_row, row};
 use crate::numerics::transfer::FaceField;
 use rayon::prelude::*;
 use wide::f32x8;
@@ -328,18 +329,6 @@ impl BlockStress {
             put_row(&mut self.ahead[c].0, first, f32x8::ZERO);
         }
     }
-}
-
-#[inline(always)]
-fn row(values: &[f32; BLOCK_CELLS], first: usize) -> f32x8 {
-    let mut row = [0.0; BLOCK_EDGE];
-    row.copy_from_slice(&values[first..first + BLOCK_EDGE]);
-    f32x8::new(row)
-}
-
-#[inline(always)]
-fn put_row(values: &mut [f32; BLOCK_CELLS], first: usize, row: f32x8) {
-    values[first..first + BLOCK_EDGE].copy_from_slice(row.as_array());
 }
 
 /// Sets the faces that are free, by rows; the others are NaN and stay so.

@@ -4,7 +4,8 @@
 use crate::geometry::SolidField;
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
-use crate::numerics::halo::{HaloTile, load_halo, tile_cell};
+use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
+use crate::numerics::rows::unit_step;
 use crate::numerics::transfer::FaceField;
 use glam::Vec3;
 
@@ -74,7 +75,7 @@ impl WallCell {
         let grains = load_axes(grid, &before.axes, b, 0.0);
         let holds_sand = |i: usize| phi.blocks[b].0[i] < 0.0 || occupied.blocks[b].0[i] != 0;
         for i in (0..BLOCK_CELLS).filter(|i| holds_sand(*i)) {
-            let open = faces(&open, i);
+            let open = cell_faces(&open, i);
             let area = Vec3::from_array(open.map(|[low, high]| high - low));
             if area.length() < LEAST_AREA {
                 continue;
@@ -86,10 +87,10 @@ impl WallCell {
             });
             let normal = area.normalize();
             let solid_velocity =
-                moving.as_ref().map_or(Vec3::ZERO, |moving| mean(&shares, faces(moving, i)));
+                moving.as_ref().map_or(Vec3::ZERO, |moving| mean(&shares, cell_faces(moving, i)));
             let is_loose = phi.blocks[b].0[i] >= 0.0;
             let arriving =
-                Vec3::from_array(faces(&grains, i).map(|[low, high]| 0.5 * (low + high)));
+                Vec3::from_array(cell_faces(&grains, i).map(|[low, high]| 0.5 * (low + high)));
             let approach = (solid_velocity - arriving - gravity).dot(normal).max(0.0);
             found.push(Self {
                 cell: i as u16,
@@ -119,7 +120,7 @@ impl WallCell {
 
     /// One sweep against the `flow`; `momentum` tells how far to go on beyond it.
     pub fn sweep(&mut self, flow: &[HaloTile<f32>; 3], momentum: f32) {
-        let relative = mean(&self.shares, faces(flow, usize::from(self.cell))) - self.solid;
+        let relative = mean(&self.shares, cell_faces(flow, usize::from(self.cell))) - self.solid;
         let tangential = relative - self.normal * relative.dot(self.normal);
         let wanted = self.ahead - STEP * tangential;
         let size = wanted.length();
@@ -139,32 +140,11 @@ fn mean(shares: &[[f32; 2]; 3], values: [[f32; 2]; 3]) -> Vec3 {
     }))
 }
 
-/// The values at a cell's lower and upper face along each axis.
-fn faces(tiles: &[HaloTile<f32>; 3], i: usize) -> [[f32; 2]; 3] {
-    let [x, y, z] = tile_cell(i);
-    let [a, b, c] = tiles;
-    [[a[x][y][z], a[x + 1][y][z]], [b[x][y][z], b[x][y + 1][z]], [c[x][y][z], c[x][y][z + 1]]]
-}
-
-/// The tiles of block `b`; `outside` stands for what there is none of.
-pub fn load_axes(
-    grid: &BlockGrid,
-    fields: &[Field<f32>; 3],
-    b: usize,
-    outside: f32,
-) -> [HaloTile<f32>; 3] {
-    let mut tiles = [[[[0.0; 10]; 10]; 10]; 3];
-    for (tile, field) in tiles.iter_mut().zip(fields) {
-        load_halo(grid, field, b, outside, tile);
-    }
-    tiles
-}
-
 /// By how much tractions at centres change the lower face of tile cell `at` along `axis`, which is
 /// `open` as the tile says: the cells on both sides give it by its share in each.
 #[inline(always)]
 pub fn on_face(open: &HaloTile<f32>, traction: &HaloTile<f32>, axis: usize, at: [usize; 3]) -> f32 {
-    let [dx, dy, dz] = super::strain::unit_step(axis);
+    let [dx, dy, dz] = unit_step(axis);
     let [x, y, z] = at;
     let (above, below) = (traction[x][y][z], traction[x - dx][y - dy][z - dz]);
     let own = open[x][y][z];

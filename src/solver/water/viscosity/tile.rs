@@ -1,5 +1,7 @@
 //! Faces of one block with a halo of one cell, and the operator on them.
 
+pub(super) use crate::numerics::rows::row as lanes;
+
 use super::coefficients::Coefficients;
 use crate::numerics::grid::{BlockGrid, NO_BLOCK};
 use wide::f32x8;
@@ -77,14 +79,6 @@ impl ActiveRows {
     pub(super) fn for_each_row(&self, mut act: impl FnMut(usize)) {
         self.for_each(|axis, row| act(64 * axis + row));
     }
-}
-
-/// Eight values of a row from position `first` on.
-#[inline(always)]
-pub(super) fn lanes(row: &[f32], first: usize) -> f32x8 {
-    let mut values = [0.0; 8];
-    values.copy_from_slice(&row[first..first + 8]);
-    f32x8::new(values)
 }
 
 /// The sum of eight lanes in double precision.
