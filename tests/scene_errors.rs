@@ -281,6 +281,12 @@ fn incomplete() {
 }
 
 #[test]
+fn both() {
+    let text = SceneText::valid().with("body", "density", "500").with("body", "mass", "2");
+    assert_refused(&text, "both", "body[0].mass", "mass", &["`density` or `mass`"]);
+}
+
+#[test]
 fn bad_name() {
     for name in ["\"a/b\"", "\"a:b\"", "\" a\"", "\"..\"", "\"what?\""] {
         let text = SceneText::valid().with("scene", "name", name);
@@ -295,7 +301,7 @@ fn bad_name() {
 
 #[test]
 fn duplicate_name() {
-    for (section, line) in [("material", "name"), ("emitter", "name"), ("collider", "name")] {
+    for (section, line) in [("material", "name"), ("emitter", "name"), ("body", "name")] {
         let key = format!("{section}[1].name");
         let text = SceneText::valid().twice(section);
         assert_refused(&text, "duplicate_name", &key, line, &["its own name"]);

@@ -76,6 +76,12 @@ fn scene_with(section: &'static str, path: &[&str], value: &str) -> SceneText {
             text.without("domain", "cell_size").with(section, "resolution", value)
         }
         (_, [key]) => text.with(section, key, value),
+        (_, [group @ "hinge", "point"]) => {
+            text.with(section, group, &format!(r#"{{ "point": {value}, "axis": [0, 0, 1] }}"#))
+        }
+        (_, [group @ "hinge", _]) => {
+            text.with(section, group, &format!(r#"{{ "point": [0, 0, 0], "axis": {value} }}"#))
+        }
         (_, [shape @ "box", "min"]) => {
             with_shape(text, section, shape, &format!(r#"{{ "min": {value}, "max": [0, 0, 0] }}"#))
         }

@@ -7,7 +7,7 @@ use super::CacheError;
 use super::atomic::AtomicFile;
 use super::columns::{self, ENTRY_BYTES};
 use super::layout::CHECKPOINTS;
-use crate::particles::{CarriedStress, DeepWater, Particles};
+use crate::particles::{BodyState, CarriedStress, DeepWater, Particles};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -40,6 +40,8 @@ pub struct Counters {
     pub sunk: Vec<u64>,
     /// Particles that each emitter still owes.
     pub owed: Vec<f64>,
+    /// Rigid bodies in the order of the scene.
+    pub bodies: Vec<BodyState>,
 }
 
 /// The JSON text of a checkpoint.
@@ -50,6 +52,9 @@ struct Preface {
     sunk: Vec<u64>,
     /// As bits: a decimal number might come back as its neighbour.
     owed_bits: Vec<u64>,
+    /// As bits, too; see [`BodyState::to_array`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    body_bits: Vec<[u64; 13]>,
 }
 
 /// Where a state comes from.
@@ -152,6 +157,7 @@ fn write_to(
         origin: origin.clone(),
         sunk: counters.sunk.clone(),
         owed_bits: counters.owed.iter().map(|owed| owed.to_bits()).collect(),
+        body_bits: counters.bodies.iter().map(|b| b.to_array().map(f64::to_bits)).collect(),
     })?;
     let mut columns = columns::of(particles);
     columns.extend(columns::of_deep(deep));
@@ -256,11 +262,13 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
         return damaged("its header was altered");
     }
     let (origin, table) = table.split_at(origin_bytes as usize);
-    let Preface { origin, sunk, owed_bits } = serde_json::from_slice(origin)
+    let Preface { origin, sunk, owed_bits, body_bits } = serde_json::from_slice(origin)
         .map_err(|e| Refusal::Damaged(format!("its origin cannot be read: {e}")))?;
     let owed = owed_bits.into_iter().map(f64::from_bits).collect();
+    let of_bits = |bits: [u64; 13]| BodyState::from_array(bits.map(f64::from_bits));
+    let bodies = body_bits.into_iter().map(of_bits).collect();
     let frame = half(12).cast_signed();
-    let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
+    let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed, bodies };
     let body = length - HEADER_BYTES as u64 - front;
     let (particles, deep, stress) = read_columns(source, table, particles, body)?;
     Ok(Checkpoint { origin, counters, particles, deep, stress })
@@ -328,7 +336,9 @@ mod tests {
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);
-        let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed };
+        let body = |i: usize| BodyState::from_array(std::array::from_fn(|k| (i + k) as f64 / 3.0));
+        let bodies = (0..count.min(3)).map(body).collect();
+        let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed, bodies };
         let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
         let deep = if count.is_multiple_of(2) { DeepWater::default() } else { sample_deep() };
         Checkpoint { origin, counters, particles, deep, stress: CarriedStress::default() }

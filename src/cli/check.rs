@@ -9,8 +9,8 @@ use super::machine;
 use super::output;
 use super::report::Reporter;
 use foreshore::scene::{
-    self, Collider, Emitter, EmitterMode, Material, MaterialKind, SandSolver, Scene, Shape,
-    UpdateScheme, short,
+    self, Body, Collider, Emitter, EmitterMode, Material, MaterialKind, SandSolver, Scene, Shape,
+    UpdateScheme, Weight, short,
 };
 use serde_json::json;
 
@@ -41,6 +41,7 @@ fn summary(scene: &Scene, estimate: &Estimate) -> String {
         scene.emitters.iter().zip(&estimate.by_emitter).map(|(e, n)| emitter_line(e, *n, scene)),
     );
     lines.extend(scene.colliders.iter().map(collider_line));
+    lines.extend(scene.bodies.iter().map(body_line));
     lines.extend(estimate_lines(estimate));
     lines.push(String::new());
     lines.join("\n")
@@ -123,6 +124,16 @@ fn collider_line(collider: &Collider) -> String {
     let friction = collider.boundary.friction.map_or("by default".to_owned(), |f| f.to_string());
     let shape = shape_text(&collider.shape);
     format!("collider  {}: {shape}, friction {friction}{inverted}", collider.name)
+}
+
+fn body_line(body: &Body) -> String {
+    let shape = shape_text(&body.shape);
+    let weight = match body.weight {
+        Weight::Density(density) => format!("{} kg/m³", short(density)),
+        Weight::Mass(mass) => format!("{} kg", short(mass)),
+    };
+    let hinge = if body.hinge.is_some() { ", on a hinge" } else { "" };
+    format!("body      {}: {shape}, {weight}{hinge}", body.name)
 }
 
 fn shape_text(shape: &Shape) -> String {

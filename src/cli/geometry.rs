@@ -43,15 +43,17 @@ pub fn locate(error: GeometryError, loaded: &LoadedScene) -> Box<GeometryFault> 
     Box::new(GeometryFault { error, at, text: loaded.text().to_owned() })
 }
 
-/// The first emitter, collider or sink whose file or name the message mentions.
+/// The first emitter, collider, body or sink whose file or name the message mentions.
 fn key_in(message: &str, scene: &Scene) -> Option<String> {
     let emitters = scene.emitters.iter().map(|e| (&e.name, &e.shape)).enumerate();
     let colliders = scene.colliders.iter().map(|c| (&c.name, &c.shape)).enumerate();
     let emitters = emitters.map(|(i, part)| (format!("emitter[{i}]"), part));
     let colliders = colliders.map(|(i, part)| (format!("collider[{i}]"), part));
+    let bodies = scene.bodies.iter().map(|b| (&b.name, &b.shape)).enumerate();
+    let bodies = bodies.map(|(i, part)| (format!("body[{i}]"), part));
     let sinks = scene.sinks.iter().map(|s| (&s.name, &s.shape)).enumerate();
     let sinks = sinks.map(|(i, part)| (format!("sink[{i}]"), part));
-    let mut parts: Vec<_> = emitters.chain(colliders).chain(sinks).collect();
+    let mut parts: Vec<_> = emitters.chain(colliders).chain(bodies).chain(sinks).collect();
     // A file with its object says more than the file alone, and the file more than a name.
     let mention = |(name, shape): (&String, &Shape)| match shape {
         Shape::File(source) => {

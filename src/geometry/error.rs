@@ -118,6 +118,29 @@ pub enum GeometryError {
         /// Name of the emitter.
         emitter: String,
     },
+    /// A body's surface does not enclose anything.
+    #[error(
+        "body `{body}` is an open mesh ({boundary_edges} boundary edges), so that it has no volume \
+         and no mass; close its holes, or make it a collider"
+    )]
+    OpenBody {
+        /// Name of the body.
+        body: String,
+        /// Edges with one triangle only.
+        boundary_edges: usize,
+    },
+    /// A body's surface is closed, but flat.
+    #[error("body `{body}` encloses no volume, so that it has no mass; check its shape and scale")]
+    BodyWithoutVolume {
+        /// Name of the body.
+        body: String,
+    },
+    /// A body from a file of level sets.
+    #[error("body `{body}` is a level set, which bodies cannot be; export it as a mesh")]
+    BodyFromLevelSet {
+        /// Name of the body.
+        body: String,
+    },
     /// An emitter is too small to hold a single particle.
     #[error(
         "emitter `{emitter}` ({} m) holds no particle at a cell size of {} m; lower \
@@ -195,6 +218,15 @@ pub enum GeometryWarning {
         cell_size: f32,
         /// By how much its surface was moved outwards \[m\].
         offset: f32,
+    },
+    /// A body whose file has it move.
+    #[error(
+        "body `{name}` is animated in its file; it starts as it is at the first frame and then goes \
+         its own way; make it a collider to have it move as animated"
+    )]
+    AnimatedBody {
+        /// Name of the body.
+        name: String,
     },
     /// Neighbouring triangles disagree about what is outside.
     #[error(

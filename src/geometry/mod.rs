@@ -16,12 +16,15 @@
 //!   doi:10.1145/1073204.1073298.
 
 mod analysis;
+pub mod bodies;
 pub mod bvh;
 pub mod emitters;
 pub mod error;
 pub mod inflow;
+pub mod mass;
 pub mod mesh;
 pub mod mesh_to_level_set;
+pub mod obstruction;
 mod openings;
 mod primitive;
 pub mod rasterize;
@@ -35,10 +38,13 @@ pub mod topology;
 pub mod triangle;
 pub mod walls;
 
+pub use bodies::{BodyGeometry, BodyOutline};
 pub use emitters::Emitters;
 pub use error::{GeometryError, GeometryWarning};
 pub use inflow::Inflow;
+pub use mass::MassProperties;
 pub use mesh::TriangleMesh;
+pub use obstruction::{Obstruction, Outline};
 pub use openings::ClosedFace;
 pub use rasterize::SolidField;
 pub use read::GeometryCache;

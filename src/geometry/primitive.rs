@@ -4,7 +4,7 @@ use super::mesh::TriangleMesh;
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, block_of, cell_at, local_cell, local_index};
 use crate::numerics::level_set::{LevelSet, LevelSetSampler};
-use glam::{DAffine3, IVec3, Mat3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, IVec3, Mat3, Vec3};
 use std::sync::Arc;
 
 /// Geometry posed in the world. All distances are negative inside.
@@ -119,6 +119,14 @@ impl Sampled {
     /// From the level set's space to the world \[m\].
     pub(super) fn to_world(&self, y: Vec3) -> Vec3 {
         self.turn.transpose() * (y - self.shift) * (self.scale * self.scale)
+    }
+
+    /// From the level set's space to the world as an orthogonal matrix, a shift \[m\] and a size:
+    /// x = size · matrix · y + shift.
+    pub(super) fn similarity(&self) -> (DMat3, DVec3, f64) {
+        let size = f64::from(self.scale);
+        let matrix = self.turn.as_dmat3().transpose() * size;
+        (matrix, -size * (matrix * self.shift.as_dvec3()), size)
     }
 
     /// Whether the similarity turns left hands into right ones.

@@ -29,6 +29,9 @@ pub struct SolidField {
     pub corner_distance: Field<f32>,
     /// Velocity [m/s] along axis a of the nearest solid at the centre of each cell's lower face.
     pub face_velocity: [Field<f32>; 3],
+    /// Which of [`SolidField::boundaries`] the velocity of each lower face belongs to; without blocks
+    /// in a scene without bodies, and 0 away from bodies.
+    pub face_owner: [Field<u16>; 3],
     /// Whether any of these velocities differs from zero.
     pub is_moving: bool,
     /// Share of each lower face outside solids, 0 … 1.
@@ -39,6 +42,8 @@ pub struct SolidField {
     pub walls: Walls,
     /// How matter meets the solids.
     pub boundaries: Vec<Boundary>,
+    /// Where the bodies begin in [`SolidField::boundaries`]: those before are walls and colliders.
+    pub first_body: u16,
     /// Which of [`SolidField::boundaries`] belongs to the solid nearest to each cell's centre.
     pub nearest: Field<u16>,
     /// Per block: false if no solid is within reach, so that all values are the far default.
@@ -59,6 +64,7 @@ struct SolidBlock {
     closed: Vec<ClosedFace>,
     capacity: Option<Box<Block<f32>>>,
     face_velocity: Option<Box<[Block<f32>; 3]>>,
+    face_owner: Option<Box<[Block<u16>; 3]>>,
 }
 
 impl SolidField {
@@ -110,6 +116,23 @@ impl SolidField {
         spread(nearest, blocks, 0, |solid| &solid.nearest);
     }
 
+    /// Takes over which solid each face belongs to, where bodies are near.
+    fn fill_owners(&mut self, grid: &BlockGrid) {
+        let has_bodies = usize::from(self.first_body) < self.boundaries.len();
+        for (axis, field) in self.face_owner.iter_mut().enumerate() {
+            if !has_bodies {
+                field.blocks.clear();
+                continue;
+            }
+            field.reset(grid, 0);
+            for (to, solid) in field.blocks.iter_mut().zip(&self.blocks) {
+                if let Some(from) = solid.as_ref().and_then(|s| s.face_owner.as_ref()) {
+                    *to = from[axis];
+                }
+            }
+        }
+    }
+
     /// Takes over the velocities; without any, zeros stay zeros.
     fn fill_velocities(&mut self, grid: &BlockGrid) {
         let moves =
@@ -151,9 +174,11 @@ impl Solids {
         out.walls.clone_from(self.walls());
         out.boundaries.clear();
         out.boundaries.extend(self.boundaries());
+        out.first_body = self.first_body();
         out.find_blocks(self, grid);
         out.fill_fields(REACH_CELLS * self.cell_size());
         out.fill_velocities(grid);
+        out.fill_owners(grid);
     }
 
     /// The solids in one block; `None` if no solid is near.
@@ -178,10 +203,15 @@ impl Solids {
         let open = [0, 1, 2].map(|axis| corners.open_faces(axis));
         let in_walls = |cell: IVec3| walls.open_volume(cell, h);
         let capacity = sides.map(|sides| Box::new(sides.capacities(&mut near, in_walls)));
+        let face_owner = near.has_body().then(|| {
+            let owner = |axis: usize| {
+                Block(std::array::from_fn(|i| near.boundary_index(corner(i) + to_face(axis, h))))
+            };
+            Box::new([0, 1, 2].map(owner))
+        });
         let face_velocity = near.is_moving().then(|| {
             let velocity = |axis: usize| {
-                let mut to_face = Vec3::splat(0.5 * h);
-                to_face[axis] = 0.0;
+                let to_face = to_face(axis, h);
                 Block(std::array::from_fn(|i| near.velocity(corner(i) + to_face)[axis]))
             };
             Box::new([0, 1, 2].map(velocity))
@@ -198,8 +228,16 @@ impl Solids {
             open_volume: corners.open_volumes(),
             capacity,
             face_velocity,
+            face_owner,
         })
     }
+}
+
+/// From a cell's lower corner to the centre of its lower face along `axis` \[m\].
+fn to_face(axis: usize, h: f32) -> Vec3 {
+    let mut to_face = Vec3::splat(0.5 * h);
+    to_face[axis] = 0.0;
+    to_face
 }
 
 /// A tile without its halo.

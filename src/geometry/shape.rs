@@ -9,7 +9,7 @@ use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
 use crate::numerics::level_set::LevelSet;
 use crate::scene::Shape;
-use glam::{DAffine3, DMat3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -59,6 +59,7 @@ enum AnimatedPart {
     Resting(Primitive),
     Rigid(RigidPart),
     Deforming(DeformingPart),
+    Carried(CarriedPart),
 }
 
 impl AnimatedShape {
@@ -91,6 +92,26 @@ impl AnimatedShape {
         let mut shape = Self { options, parts, posed: Vec::new(), now: None };
         shape.set_time(time, dt)?;
         Ok(shape)
+    }
+
+    /// A shape that stands where [`AnimatedShape::carry`] puts it, first at `to_world`.
+    pub(super) fn carried(options: ShapeOptions, sampled: SampledMesh, to_world: DAffine3) -> Self {
+        let part = CarriedPart { sampled, to_world, velocity: SurfaceVelocity::Still };
+        let posed = vec![part.pose()];
+        Self { options, parts: vec![AnimatedPart::Carried(part)], posed, now: None }
+    }
+
+    /// Puts a carried shape at `to_world`, a rigid motion, with the velocity of a rigid body that has
+    /// `velocity` [m/s] at the origin of the shape's own space and turns at `spin` [rad/s].
+    pub(super) fn carry(&mut self, to_world: &DAffine3, velocity: DVec3, spin: DVec3) {
+        self.posed.clear();
+        for part in &mut self.parts {
+            if let AnimatedPart::Carried(part) = part {
+                part.to_world = *to_world;
+                part.velocity = rigid_velocity(to_world.translation, velocity, spin);
+                self.posed.push(part.pose());
+            }
+        }
     }
 
     /// Poses the shape at `time` \[s\]; its surface velocity is the motion over the following `dt`
@@ -174,6 +195,7 @@ impl AnimatedPart {
             Self::Resting(primitive) => Ok(Some(primitive.clone())),
             Self::Rigid(rigid) => rigid.pose(options, time, span),
             Self::Deforming(deforming) => deforming.pose(options, time, span),
+            Self::Carried(carried) => Ok(Some(carried.pose())),
         }
     }
 }
@@ -217,6 +239,34 @@ impl RigidPart {
         let velocity = affine_velocity(&now, &later, span);
         Ok(Some(sampled.posed(&to_world, scale, velocity)))
     }
+}
+
+/// A mesh that something else moves.
+#[derive(Debug)]
+struct CarriedPart {
+    sampled: SampledMesh,
+    to_world: DAffine3,
+    velocity: SurfaceVelocity,
+}
+
+impl CarriedPart {
+    fn pose(&self) -> Primitive {
+        self.sampled.posed(&self.to_world, 1.0, self.velocity.clone())
+    }
+}
+
+/// v(x) = `velocity` + `spin` × (x − `center`).
+fn rigid_velocity(center: DVec3, velocity: DVec3, spin: DVec3) -> SurfaceVelocity {
+    if velocity == DVec3::ZERO && spin == DVec3::ZERO {
+        return SurfaceVelocity::Still;
+    }
+    let linear = DMat3::from_cols(
+        DVec3::new(0.0, spin.z, -spin.y),
+        DVec3::new(-spin.z, 0.0, spin.x),
+        DVec3::new(spin.y, -spin.x, 0.0),
+    );
+    let offset = velocity - spin.cross(center);
+    SurfaceVelocity::Affine { linear: linear.as_mat3(), offset: offset.as_vec3() }
 }
 
 /// The similarity `now` `reference`⁻¹ and its scale, if it is one of nearly unchanged size.

@@ -1,13 +1,15 @@
 //! Everything that matter cannot enter: colliders and closed walls of the domain.
 
+use super::bodies::BodyGeometry;
 use super::error::{GeometryError, GeometryWarning};
+use super::obstruction::Obstruction;
 use super::primitive::{Primitive, PrimitiveSampler};
 use super::read::GeometryCache;
 use super::shape::{AnimatedShape, Role, ShapeOptions};
 use super::walls::Walls;
 use crate::numerics::grid::BLOCK_EDGE;
 use crate::scene::{Boundary, Scene};
-use glam::{IVec3, Vec3};
+use glam::{DAffine3, DVec3, IVec3, Vec3};
 use wide::f32x8;
 
 /// Distances are clamped to this many cells; also how far around a block solids are looked for.
@@ -20,18 +22,24 @@ pub struct Solids {
     reach: f32,
     walls: Walls,
     wall_boundary: Boundary,
+    /// The walls' friction where the scene gives it.
+    wall_friction: Option<f32>,
+    /// Colliders, then bodies.
     obstacles: Vec<Obstacle>,
+    bodies: Vec<BodyGeometry>,
 }
 
 #[derive(Debug)]
 struct Obstacle {
     shape: AnimatedShape,
     boundary: Boundary,
+    /// Friction where the scene gives it.
+    friction: Option<f32>,
     inverted: bool,
 }
 
 impl Solids {
-    /// Opens the scene's colliders and poses them at its first frame.
+    /// Opens the scene's colliders and bodies and poses them at its first frame.
     ///
     /// # Errors
     /// Geometry that cannot be read or used.
@@ -54,12 +62,25 @@ impl Solids {
             let shape =
                 AnimatedShape::new(&collider.shape, options, &mut cache, start, &mut warnings)?;
             let boundary = scene.with_default_friction(collider.boundary);
-            obstacles.push(Obstacle { shape, boundary, inverted });
+            let friction = collider.boundary.friction;
+            obstacles.push(Obstacle { shape, boundary, friction, inverted });
+        }
+        let mut bodies = Vec::with_capacity(scene.bodies.len());
+        for body in &scene.bodies {
+            let geometry = BodyGeometry::new(body, &mut cache, start.0, &mut warnings)?;
+            let shape = geometry.obstacle(cell_size, REACH_CELLS, &mut warnings)?;
+            let boundary = scene.with_default_friction(body.boundary());
+            let friction = body.friction;
+            obstacles.push(Obstacle { shape, boundary, friction, inverted: false });
+            bodies.push(geometry);
         }
         let walls = Walls::new(scene.domain.bounds);
         let wall_boundary = scene.with_default_friction(scene.domain.walls);
+        let wall_friction = scene.domain.walls.friction;
         let reach = REACH_CELLS * cell_size;
-        Ok((Self { cell_size, reach, walls, wall_boundary, obstacles }, warnings))
+        let solids =
+            Self { cell_size, reach, walls, wall_boundary, wall_friction, obstacles, bodies };
+        Ok((solids, warnings))
     }
 
     /// Edge of a cell Δx \[m\].
@@ -74,6 +95,36 @@ impl Solids {
     /// Geometry that can no longer be read or used at this time.
     pub fn set_time(&mut self, time: f64, dt: f64) -> Result<(), GeometryError> {
         self.obstacles.iter_mut().try_for_each(|o| o.shape.set_time(time, dt))
+    }
+
+    /// Puts body `index` where `to_world` carries the space of its centre of mass, moving at
+    /// `velocity` [m/s] and turning at `spin` [rad/s].
+    pub fn pose_body(&mut self, index: usize, to_world: &DAffine3, velocity: DVec3, spin: DVec3) {
+        let first = self.colliders();
+        self.obstacles[first + index].shape.carry(to_world, velocity, spin);
+    }
+
+    /// The bodies, in the order of the scene.
+    pub fn bodies(&self) -> &[BodyGeometry] {
+        &self.bodies
+    }
+
+    /// Where the bodies begin in [`Solids::boundaries`].
+    pub fn first_body(&self) -> u16 {
+        1 + self.colliders() as u16
+    }
+
+    /// The colliders' surfaces now, in the order of the scene.
+    pub fn obstructions(&self) -> impl Iterator<Item = Obstruction<'_>> {
+        self.obstacles[..self.colliders()].iter().enumerate().flat_map(|(collider, o)| {
+            let pieces = o.shape.pieces().iter();
+            pieces.map(move |piece| Obstruction::new(collider, o.friction, o.inverted, piece))
+        })
+    }
+
+    /// How many of the obstacles are colliders.
+    fn colliders(&self) -> usize {
+        self.obstacles.len() - self.bodies.len()
     }
 
     /// True if any solid may differ at another time.
@@ -113,7 +164,13 @@ impl Solids {
         &self.walls
     }
 
-    /// How matter meets the solids: the walls first, then the obstacles in the order of the scene.
+    /// Friction of the walls against bodies, where the scene gives it.
+    pub fn wall_friction(&self) -> Option<f32> {
+        self.wall_friction
+    }
+
+    /// How matter meets the solids: the walls first, then the colliders and the bodies, each in the
+    /// order of the scene.
     pub fn boundaries(&self) -> impl Iterator<Item = Boundary> + '_ {
         std::iter::once(self.wall_boundary).chain(self.obstacles.iter().map(|o| o.boundary))
     }
@@ -178,6 +235,7 @@ pub struct NearSolids<'a> {
     walls: Option<&'a Walls>,
     wall_boundary: Boundary,
     max_speed: f32,
+    first_body: u16,
     obstacles: Vec<NearObstacle<'a>>,
 }
 
@@ -214,7 +272,8 @@ impl<'a> NearSolids<'a> {
         let pieces = obstacles.iter().flat_map(|o| &o.pieces);
         let max_speed = pieces.map(|(piece, _)| piece.max_speed()).fold(0.0, f32::max);
         let Solids { reach, cell_size, wall_boundary, .. } = *solids;
-        Self { reach, cell_size, walls, wall_boundary, max_speed, obstacles }
+        let first_body = solids.first_body();
+        Self { reach, cell_size, walls, wall_boundary, max_speed, first_body, obstacles }
     }
 
     /// True if there is nothing here.
@@ -225,6 +284,11 @@ impl<'a> NearSolids<'a> {
     /// True if any of these solids' surfaces moves now.
     pub fn is_moving(&self) -> bool {
         self.max_speed > 0.0
+    }
+
+    /// True if there is a body among them.
+    pub fn has_body(&self) -> bool {
+        self.obstacles.last().is_some_and(|o| o.index as u16 + 1 >= self.first_body)
     }
 
     /// Highest speed of any of these solids' surfaces now [m/s].

@@ -29,6 +29,11 @@ impl Walls {
         Self { planes: sides.collect() }
     }
 
+    /// Axis, position \[m\] and side of each wall: +1 if matter is above, −1 if below.
+    pub fn planes(&self) -> &[(usize, f32, f32)] {
+        &self.planes
+    }
+
     /// Distance to the nearest wall \[m\], negative beyond it, infinite without walls.
     pub fn distance(&self, x: Vec3) -> f32 {
         self.planes

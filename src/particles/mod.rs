@@ -1,11 +1,13 @@
 //! The particle set: a structure of arrays.
 
+mod bodies;
 mod clump;
 mod deep;
 mod sort;
 mod stress;
 
 pub use crate::numerics::bins::Sorted;
+pub use bodies::BodyState;
 pub use clump::{Clump, PrincipalAxes};
 pub use deep::DeepWater;
 pub use sort::Sorter;

@@ -160,6 +160,7 @@ impl Line<'_> {
             removed: state.removed,
             sunk: state.sunk.clone(),
             owed: state.owed.clone(),
+            bodies: state.bodies.clone(),
         };
         let figures = figures(&report, seconds);
         let (deep, stress) = (state.deep.clone(), state.stress.clone());

@@ -45,7 +45,7 @@ impl Start {
     pub(super) fn into_state(self) -> Option<SimulationState> {
         let Self::After(checkpoint) = self else { return None };
         let Checkpoint { counters, particles, deep, stress, .. } = *checkpoint;
-        let Counters { frame, step, next_id, emitted, removed, sunk, owed } = counters;
+        let Counters { frame, step, next_id, emitted, removed, sunk, owed, bodies } = counters;
         Some(SimulationState {
             frame,
             step,
@@ -57,6 +57,7 @@ impl Start {
             particles,
             deep,
             stress,
+            bodies,
         })
     }
 }

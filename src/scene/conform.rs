@@ -184,6 +184,12 @@ impl Checker<'_> {
                     self.report(&join(path, key), &entry.key_span, problem);
                 }
             }
+            Rule::NotBoth(first, second) => {
+                if let (Some(_), Some(entry)) = (given(first), given(second)) {
+                    let problem = SceneProblem::Both { first, second };
+                    self.report(&join(path, second), &entry.key_span, problem);
+                }
+            }
         }
     }
 

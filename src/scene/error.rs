@@ -185,6 +185,14 @@ pub enum SceneProblem {
         /// The keys that it needs.
         missing: Vec<&'static str>,
     },
+    /// Two keys that say the same thing in different ways.
+    #[error("`{first}` and `{second}` are both given, where one follows from the other")]
+    Both {
+        /// One key.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
     /// A name that cannot be part of a file name.
     #[error("\"{name}\" cannot be used as a name: {reason}")]
     BadName {
@@ -312,6 +320,7 @@ impl SceneProblem {
             Self::EmptyBox { .. } => "empty_box",
             Self::ExactlyOne { .. } => "exactly_one",
             Self::Incomplete { .. } => "incomplete",
+            Self::Both { .. } => "both",
             Self::BadName { .. } => "bad_name",
             Self::DuplicateName { .. } => "duplicate_name",
             Self::NoMaterial => "no_material",
@@ -376,6 +385,7 @@ impl SceneProblem {
             Self::Incomplete { key, missing } => {
                 format!("add {}, or remove `{key}`", quoted(missing, "and"))
             }
+            Self::Both { first, second } => format!("remove `{first}` or `{second}`"),
             Self::BadName { .. } => {
                 "cache files are named after it: use letters, digits, spaces, `_`, `-` and dots"
                     .into()

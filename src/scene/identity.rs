@@ -60,8 +60,9 @@ impl Scene {
     pub fn geometry_sources(&self) -> impl Iterator<Item = &GeometrySource> {
         let emitters = self.emitters.iter().map(|e| &e.shape);
         let colliders = self.colliders.iter().map(|c| &c.shape);
+        let bodies = self.bodies.iter().map(|b| &b.shape);
         let sinks = self.sinks.iter().map(|s| &s.shape);
-        emitters.chain(colliders).chain(sinks).filter_map(|shape| match shape {
+        emitters.chain(colliders).chain(bodies).chain(sinks).filter_map(|shape| match shape {
             Shape::File(source) => Some(source),
             Shape::Box { .. } | Shape::Sphere { .. } => None,
         })
@@ -130,7 +131,7 @@ impl ResolvedScene {
     /// scene and its geometry lie in.
     pub fn scene_hash(&self) -> String {
         let mut parameters = self.simulation_parameters();
-        for key in ["scene", "output", "material", "emitter", "collider", "sink", "force"] {
+        for key in ["scene", "output", "material", "emitter", "collider", "body", "sink", "force"] {
             flatten(key, self.document.get(key).unwrap_or(&Json::Null), &mut |key, value| {
                 if !key.ends_with(".geometry") {
                     parameters.insert(key.to_owned(), value.to_string());

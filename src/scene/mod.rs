@@ -33,9 +33,9 @@ pub use geometry_path::GEOMETRY_EXTENSIONS;
 pub use identity::{ChangedParameter, GeometryDigest, ResolvedScene};
 pub use load::{LoadedScene, load, parse};
 pub use model::{
-    Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
-    GeometrySource, Material, MaterialKind, Method, Output, Sand, SandSolver, Scene, Shape, Sink,
-    Substeps, UpdateScheme, Water, YieldLaw, YieldSurface,
+    Body, Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
+    GeometrySource, Hinge, Material, MaterialKind, Method, Output, Sand, SandSolver, Scene, Shape,
+    Sink, Substeps, UpdateScheme, Water, Weight, YieldLaw, YieldSurface,
 };
 pub use schema::{json_schema, reference_page};
 pub use source::{Location, Place};

@@ -30,6 +30,8 @@ pub struct Scene {
     pub emitters: Vec<Emitter>,
     /// Obstacles.
     pub colliders: Vec<Collider>,
+    /// Rigid bodies.
+    pub bodies: Vec<Body>,
     /// Regions that remove particles.
     pub sinks: Vec<Sink>,
     /// Forces beside gravity.
@@ -430,6 +432,57 @@ pub struct GeometrySource {
     pub path: PathBuf,
     /// Object path inside the file (everything below it is included), or `None` for all of it.
     pub object: Option<String>,
+}
+
+/// A rigid body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Body {
+    /// Name in messages and outputs.
+    pub name: String,
+    /// What it looks like, where it starts.
+    pub shape: Shape,
+    /// How heavy it is.
+    pub weight: Weight,
+    /// Coulomb friction μ, ≥ 0; `None`: as matter meets colliders, and
+    /// [`Body::DEFAULT_FRICTION`] against solids.
+    pub friction: Option<f32>,
+    /// Share of its speed that it keeps when it bounces, 0 … 1.
+    pub restitution: f32,
+    /// Velocity of its centre of mass at the start [m/s].
+    pub velocity: Vec3,
+    /// Its angular velocity at the start [rad/s].
+    pub angular_velocity: Vec3,
+    /// The axis that it turns about, if it is not free.
+    pub hinge: Option<Hinge>,
+}
+
+impl Body {
+    /// Coulomb friction against solids where the scene gives none.
+    pub const DEFAULT_FRICTION: f32 = 0.5;
+
+    /// How matter meets it.
+    pub fn boundary(&self) -> Boundary {
+        Boundary { friction: self.friction, ..Boundary::default() }
+    }
+}
+
+/// How heavy a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Density [kg/m³], > 0.
+    Density(f32),
+    /// Mass \[kg\], > 0.
+    Mass(f32),
+}
+
+/// A fixed axis.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hinge {
+    /// A point of it \[m\].
+    pub point: Vec3,
+    /// Its direction, not zero.
+    pub axis: Vec3,
 }
 
 /// What a bake writes.

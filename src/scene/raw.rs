@@ -3,8 +3,9 @@
 
 use super::animated::Animated;
 use super::model::{
-    Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
-    MaterialKind, Output, SandSolver, Scene, Shape, Sink, UpdateScheme, YieldLaw, YieldSurface,
+    Body, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Hinge,
+    Material, MaterialKind, Output, SandSolver, Scene, Shape, Sink, UpdateScheme, Weight, YieldLaw,
+    YieldSurface,
 };
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub(super) struct RawScene {
     pub material: Vec<RawMaterial>,
     pub emitter: Vec<RawEmitter>,
     pub collider: Vec<RawCollider>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub body: Vec<RawBody>,
     pub sink: Vec<RawSink>,
     pub force: Vec<RawForce>,
     pub output: RawOutput,
@@ -153,6 +156,38 @@ pub(super) struct RawCollider {
     pub inverted: bool,
 }
 
+/// `[[body]]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBody {
+    pub name: String,
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub cuboid: Option<RawBox>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sphere: Option<RawSphere>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mass: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<f64>,
+    pub restitution: f64,
+    pub velocity: [f64; 3],
+    pub angular_velocity: [f64; 3],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hinge: Option<RawHinge>,
+}
+
+/// A fixed axis.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawHinge {
+    pub point: [f64; 3],
+    pub axis: [f64; 3],
+}
+
 /// `[[sink]]`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -283,6 +318,7 @@ impl From<&Scene> for RawScene {
             material: scene.materials.iter().map(RawMaterial::from).collect(),
             emitter: scene.emitters.iter().map(|e| raw_emitter(e, scene)).collect(),
             collider: scene.colliders.iter().map(RawCollider::from).collect(),
+            body: scene.bodies.iter().map(RawBody::from).collect(),
             sink: scene.sinks.iter().map(RawSink::from).collect(),
             force: scene.forces.iter().map(RawForce::from).collect(),
             output: RawOutput::from(&scene.output),
@@ -379,6 +415,30 @@ impl From<&Collider> for RawCollider {
             separation: collider.boundary.separation,
             thickness: widen(collider.thickness),
             inverted: collider.inverted,
+        }
+    }
+}
+
+impl From<&Body> for RawBody {
+    fn from(body: &Body) -> Self {
+        let (cuboid, sphere, geometry) = raw_shape(&body.shape);
+        let (density, mass) = match body.weight {
+            Weight::Density(density) => (Some(widen(density)), None),
+            Weight::Mass(mass) => (None, Some(widen(mass))),
+        };
+        let hinge = |h: Hinge| RawHinge { point: widen3(h.point), axis: widen3(h.axis) };
+        Self {
+            name: body.name.clone(),
+            cuboid,
+            sphere,
+            geometry,
+            density,
+            mass,
+            friction: body.friction.map(widen),
+            restitution: widen(body.restitution),
+            velocity: widen3(body.velocity),
+            angular_velocity: widen3(body.angular_velocity),
+            hinge: body.hinge.map(hinge),
         }
     }
 }

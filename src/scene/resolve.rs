@@ -5,12 +5,13 @@ use super::error::{SceneError, SceneProblem};
 use super::extent::check_domain;
 use super::geometry_path::find_geometry;
 use super::model::{
-    Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Material,
-    MaterialKind, Method, Output, Sand, Scene, Shape, Sink, Substeps, Water,
+    Body, Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
+    Hinge, Material, MaterialKind, Method, Output, Sand, Scene, Shape, Sink, Substeps, Water,
+    Weight,
 };
 use super::raw::{
-    RawAnimated, RawBox, RawCollider, RawDomain, RawEmitter, RawForce, RawForceKind, RawKind,
-    RawMaterial, RawOutput, RawScene, RawSink, RawSphere, widen,
+    RawAnimated, RawBody, RawBox, RawCollider, RawDomain, RawEmitter, RawForce, RawForceKind,
+    RawKind, RawMaterial, RawOutput, RawScene, RawSink, RawSphere, widen,
 };
 use super::source::Source;
 use super::warning::{SceneRemark, SceneWarning};
@@ -62,6 +63,7 @@ impl Resolver<'_> {
         let materials = self.materials(&raw.material);
         self.refuse_duplicates("emitter", raw.emitter.iter().map(|e| e.name.as_str()));
         self.refuse_duplicates("collider", raw.collider.iter().map(|c| c.name.as_str()));
+        self.refuse_duplicates("body", raw.body.iter().map(|b| b.name.as_str()));
         self.refuse_duplicates("sink", raw.sink.iter().map(|s| s.name.as_str()));
         self.refuse_duplicates("force", raw.force.iter().map(|f| f.name.as_str()));
         let [first_frame, last_frame] = raw.scene.frames;
@@ -73,6 +75,8 @@ impl Resolver<'_> {
             .collect();
         let colliders: Vec<Option<Collider>> =
             raw.collider.iter().enumerate().map(|(i, c)| self.collider(i, c)).collect();
+        let bodies: Vec<Option<Body>> =
+            raw.body.iter().enumerate().map(|(i, b)| self.body(i, b)).collect();
         let sinks: Vec<Option<Sink>> =
             raw.sink.iter().enumerate().map(|(i, s)| self.sink(i, s, first_frame)).collect();
         let forces: Vec<Option<Force>> =
@@ -93,6 +97,7 @@ impl Resolver<'_> {
             materials,
             emitters: emitters.into_iter().collect::<Option<_>>()?,
             colliders: colliders.into_iter().collect::<Option<_>>()?,
+            bodies: bodies.into_iter().collect::<Option<_>>()?,
             sinks: sinks.into_iter().collect::<Option<_>>()?,
             forces: forces.into_iter().collect::<Option<_>>()?,
             output: self.output(&raw.output),
@@ -215,6 +220,26 @@ impl Resolver<'_> {
             boundary: boundary(raw.friction, raw.slip, raw.separation),
             thickness: raw.thickness as f32,
             inverted: raw.inverted,
+        })
+    }
+
+    fn body(&mut self, index: usize, raw: &RawBody) -> Option<Body> {
+        const DENSITY: f64 = 2000.0;
+        let key = format!("body[{index}]");
+        let hinge = raw.hinge.map(|h| Hinge { point: vec3(h.point), axis: vec3(h.axis) });
+        if hinge.is_some_and(|hinge| hinge.axis.length_squared() == 0.0) {
+            self.report(&format!("{key}.hinge.axis"), SceneProblem::NoDirection);
+        }
+        let density = raw.density.unwrap_or(DENSITY) as f32;
+        Some(Body {
+            name: raw.name.clone(),
+            shape: self.shape(&key, &raw.cuboid, &raw.sphere, &raw.geometry)?,
+            weight: raw.mass.map_or(Weight::Density(density), |m| Weight::Mass(m as f32)),
+            friction: raw.friction.map(|f| f as f32),
+            restitution: raw.restitution as f32,
+            velocity: vec3(raw.velocity),
+            angular_velocity: vec3(raw.angular_velocity),
+            hinge,
         })
     }
 

@@ -90,6 +90,9 @@ fn add_rule(table: &mut Map<String, Json>, rule: &Rule) {
                 rules.insert((*key).into(), json!(needs));
             }
         }
+        Rule::NotBoth(first, second) => {
+            table.insert("not".into(), json!({ "required": [first, second] }));
+        }
     }
 }
 
@@ -229,6 +232,7 @@ fn rule_text(rule: &Rule) -> String {
     match rule {
         Rule::ExactlyOne(keys) => format!("Exactly one of {}.", list(keys)),
         Rule::Requires(key, needs) => format!("`{key}` needs {} as well.", list(needs)),
+        Rule::NotBoth(first, second) => format!("Not both of `{first}` and `{second}`."),
     }
 }
 

@@ -49,6 +49,17 @@ pub enum SimulationError {
         /// Edge of a cell \[m\].
         cell_size: f32,
     },
+    /// A rigid body is no longer anywhere.
+    #[error(
+        "in frame {frame} body `{body}` was thrown beyond all numbers; look for what squeezes it \
+         there, raise its `density`, or lower `scene.cfl`"
+    )]
+    LostBody {
+        /// Frame being simulated.
+        frame: i32,
+        /// Name of the body.
+        body: String,
+    },
     /// A checkpoint does not belong to this scene.
     #[error("the saved state does not fit the scene: {0}")]
     BadState(String),

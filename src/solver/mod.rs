@@ -1,5 +1,6 @@
 //! Simulation: the substep loop and one module per material.
 
+pub mod bodies;
 mod clock;
 mod emission;
 mod error;
@@ -9,8 +10,10 @@ mod report;
 pub mod sand;
 mod simulation;
 mod sinks;
+mod speeds;
 pub mod water;
 
+pub use bodies::Bodies;
 pub use error::SimulationError;
 pub use report::{FrameReport, Observer, PassSeconds, Silent, SubstepReport, Warning};
 pub use simulation::{Simulation, SimulationState};

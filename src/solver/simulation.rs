@@ -1,5 +1,6 @@
 //! The frame loop.
 
+use super::bodies::{Bodies, Obstacles};
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
 use super::remarks::{self, Unsolved};
@@ -9,11 +10,12 @@ use super::sand::incompressible::Law;
 use super::sand::materials::SandMaterials;
 use super::sand::{SandSettings, SandSolver, SandStep};
 use super::sinks::Sinks;
+use super::speeds::Speeds;
 use super::water::tension::longest_step;
 use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
-use crate::particles::{CarriedStress, DeepWater, Particles};
+use crate::particles::{BodyState, CarriedStress, DeepWater, Particles};
 use crate::scene::{MaterialKind, Method, Scene, UpdateScheme, Water};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -62,6 +64,8 @@ pub struct SimulationState {
     pub deep: DeepWater,
     /// The stress in free-flowing sand; empty without any.
     pub stress: CarriedStress,
+    /// The rigid bodies, in the order of the scene.
+    pub bodies: Vec<BodyState>,
 }
 
 /// What moves the particles.
@@ -89,6 +93,7 @@ pub struct Simulation {
     scene: Scene,
     state: SimulationState,
     solids: Solids,
+    bodies: Bodies,
     emission: Emission,
     forces: Forces,
     sinks: Sinks,
@@ -127,16 +132,24 @@ impl Simulation {
         fit(&mut state.sunk, scene.sinks.len(), "sinks")?;
         let (mut solids, solid_warnings) = Solids::new(scene)?;
         solids.set_time(scene.time_of_frame(state.frame), 1.0 / scene.fps)?;
+        let is_new = state.bodies.is_empty();
+        let mut bodies = Bodies::new(scene, &solids, &state.bodies);
+        fit_count(bodies.states().len(), scene.bodies.len(), "bodies")?;
+        let overlaps = if is_new { bodies.overlaps(scene, &solids) } else { Vec::new() };
+        state.bodies = bodies.states().to_vec();
+        bodies.pose(&mut solids, 0.0);
         let (emission, mut warnings) = Emission::new(scene)?;
         warnings.extend(solid_warnings.iter().map(Warning::from));
         let (sinks, sink_warnings) = Sinks::new(scene)?;
         warnings.extend(sink_warnings);
+        warnings.extend(overlaps);
         let (keep, _) = update_scheme(scene);
         complete_columns(scene, &mut state.particles);
         Ok(Self {
             scene: scene.clone(),
             state,
             solids,
+            bodies,
             emission,
             forces: Forces::new(scene),
             sinks,
@@ -303,14 +316,21 @@ impl Simulation {
         for _ in 0..=MOST_HALVINGS {
             let clock = Instant::now();
             self.solids.set_time(time + dt, dt)?;
+            self.bodies.begin_step(&self.solids, self.scene.gravity, dt);
+            self.bodies.pose(&mut self.solids, dt);
             seconds.solids += clock.elapsed().as_secs_f64();
             if self.state.particles.is_empty() && self.state.deep.is_empty() {
+                self.move_bodies(dt, seconds)?;
                 self.end_step(time, dt, seconds)?;
                 return Ok((Step::idle(), dt));
             }
             match self.move_particles(time, dt, seconds) {
-                None => dt *= 0.5,
+                None => {
+                    self.bodies.restore(&self.state.bodies);
+                    dt *= 0.5;
+                }
                 Some(step) => {
+                    self.move_bodies(dt, seconds)?;
                     self.end_step(time, dt, seconds)?;
                     let clock = Instant::now();
                     self.resample(time + dt);
@@ -325,8 +345,9 @@ impl Simulation {
     /// Moves the particles for `dt` from `time` [s], or returns `None` if what comes out is too fast for
     /// that.
     fn move_particles(&mut self, time: f64, dt: f64, seconds: &mut PassSeconds) -> Option<Step> {
-        let Self { scene, state, solids, emission, forces, mover, keep, .. } = self;
+        let Self { scene, state, solids, bodies, emission, forces, mover, keep, .. } = self;
         let SimulationState { particles, deep, stress, .. } = state;
+        let obstacles = Obstacles { solids, bodies };
         let (cell_size, gravity) = (scene.domain.cell_size, scene.gravity);
         let active = forces.set_step(time, dt);
         match mover {
@@ -341,7 +362,8 @@ impl Simulation {
                     tension: tension(scene),
                     sand: incompressible_sand(scene),
                 };
-                let step = |_: &_| water.step(particles, deep, solids, active, settings, seconds);
+                let step =
+                    |_: &_| water.step(particles, deep, obstacles, active, settings, seconds);
                 match rayon::scope(step) {
                     StepOutcome::TooLong { .. } => None,
                     StepOutcome::Done { max_speed, blocks, pressure, viscosity } => Some(Step {
@@ -359,7 +381,7 @@ impl Simulation {
             Mover::Sand(sand) => {
                 let settings = SandSettings { cell_size, dt: dt as f32, gravity, effort: EFFORT };
                 let step =
-                    |_: &_| sand.0.step(particles, stress, solids, active, settings, seconds);
+                    |_: &_| sand.0.step(particles, stress, obstacles, active, settings, seconds);
                 match rayon::scope(step) {
                     SandStep::TooLong { .. } => None,
                     SandStep::Done { max_speed, blocks, pressure, friction } => Some(Step {
@@ -375,6 +397,19 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// Ends the step of the bodies, which matter has pushed meanwhile.
+    fn move_bodies(&mut self, dt: f64, seconds: &mut PassSeconds) -> Result<(), SimulationError> {
+        let clock = Instant::now();
+        let frame = self.state.frame + 1;
+        self.bodies
+            .advance(self.scene.gravity, dt)
+            .map_err(|lost| SimulationError::LostBody { frame, body: lost.name })?;
+        self.state.bodies.copy_from_slice(self.bodies.states());
+        self.bodies.pose(&mut self.solids, 0.0);
+        seconds.solids += clock.elapsed().as_secs_f64();
+        Ok(())
     }
 
     /// What follows the motion of a step: births, and removals.
@@ -475,47 +510,14 @@ fn fit<T: Clone + Default>(
     if values.is_empty() {
         values.resize(count, T::default());
     }
-    if values.len() == count {
+    fit_count(values.len(), count, things)
+}
+
+fn fit_count(found: usize, count: usize, things: &str) -> Result<(), SimulationError> {
+    if found == count {
         return Ok(());
     }
-    let found = values.len();
     Err(SimulationError::BadState(format!("it knows {found} {things}, but the scene has {count}")))
-}
-
-/// How fast particles are [m/s].
-struct Speeds {
-    /// The highest speed.
-    all: f32,
-    /// What all but a thousandth of the particles keep below.
-    most: f32,
-}
-
-impl Speeds {
-    fn of(velocities: &[Vec3]) -> Self {
-        const BINS: usize = 256;
-        let squares = velocities.par_iter().map(|v| v.length_squared());
-        let all = squares.reduce(|| 0.0, f32::max).sqrt();
-        if all == 0.0 || !all.is_finite() {
-            return Self { all, most: all };
-        }
-        let bin = |v: &Vec3| ((v.length() / all * BINS as f32) as usize).min(BINS - 1);
-        let partial: Vec<[usize; BINS]> = velocities
-            .par_chunks(1 << 15)
-            .map(|chunk| {
-                let mut counts = [0; BINS];
-                chunk.iter().for_each(|v| counts[bin(v)] += 1);
-                counts
-            })
-            .collect();
-        let count = |i: usize| partial.iter().map(|counts| counts[i]).sum::<usize>();
-        let mut above = 0;
-        let exempt = velocities.len() / 1000;
-        let top = (0..BINS).rev().find(|i| {
-            above += count(*i);
-            above > exempt
-        });
-        Self { all, most: all * (top.map_or(BINS, |i| i + 1)) as f32 / BINS as f32 }
-    }
 }
 
 /// Gives new particles what the scene's solver needs of them besides.

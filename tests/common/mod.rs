@@ -33,6 +33,7 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
         }],
         emitters: Vec::new(),
         colliders: Vec::new(),
+        bodies: Vec::new(),
         sinks: Vec::new(),
         forces: Vec::new(),
         output: Output {
@@ -93,5 +94,19 @@ pub fn collider(shape: Shape) -> Collider {
         boundary: Boundary::default(),
         thickness: 0.0,
         inverted: false,
+    }
+}
+
+/// A rigid body of 2000 kg/m³ at rest.
+pub fn body(name: &str, shape: Shape) -> Body {
+    Body {
+        name: name.into(),
+        shape,
+        weight: Weight::Density(2000.0),
+        friction: None,
+        restitution: 0.0,
+        velocity: Vec3::ZERO,
+        angular_velocity: Vec3::ZERO,
+        hinge: None,
     }
 }

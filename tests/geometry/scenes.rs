@@ -37,6 +37,7 @@ pub fn empty(cell_size: f32) -> Scene {
         materials: vec![Material { name: "water".into(), kind: MaterialKind::Water(water) }],
         emitters: Vec::new(),
         colliders: Vec::new(),
+        bodies: Vec::new(),
         sinks: Vec::new(),
         forces: Vec::new(),
         output: Output {

@@ -45,6 +45,13 @@ impl SceneText {
                     ],
                 ),
                 section(
+                    "body",
+                    &[
+                        ("name", "\"crate\""),
+                        ("box", r#"{ "min": [0, 0.5, 0], "max": [0.2, 0.7, 0.2] }"#),
+                    ],
+                ),
+                section(
                     "sink",
                     &[
                         ("name", "\"drain\""),
@@ -154,7 +161,7 @@ pub fn with_geometry(path: &str) -> SceneText {
 }
 
 fn is_list(section: &str) -> bool {
-    matches!(section, "material" | "emitter" | "collider" | "sink" | "force")
+    matches!(section, "material" | "emitter" | "collider" | "body" | "sink" | "force")
 }
 
 fn json_table(keys: &[(String, String)]) -> String {

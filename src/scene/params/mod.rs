@@ -2,6 +2,7 @@
 //! meaning; the checks of scene files, the JSON schema, the reference page and, through the schema,
 //! the panels of Blender and Houdini are all made from it.
 
+mod body;
 mod collider;
 mod domain;
 mod emitter;
@@ -23,6 +24,7 @@ pub const SECTIONS: &[Section] = &[
     material::SECTION,
     emitter::SECTION,
     collider::SECTION,
+    body::SECTION,
     sink::SECTION,
     force::SECTION,
     output::SECTION,
@@ -147,6 +149,8 @@ pub enum Rule {
     ExactlyOne(&'static [&'static str]),
     /// The first key makes sense only with the others.
     Requires(&'static str, &'static [&'static str]),
+    /// At most one of the two keys may be given.
+    NotBoth(&'static str, &'static str),
 }
 
 impl Section {
@@ -228,6 +232,7 @@ mod tests {
                 let keys: Vec<&str> = match rule {
                     Rule::ExactlyOne(keys) => keys.to_vec(),
                     Rule::Requires(key, needs) => needs.iter().copied().chain([*key]).collect(),
+                    Rule::NotBoth(first, second) => vec![*first, *second],
                 };
                 assert!(keys.iter().all(|k| section.parameter(k).is_some()), "{}", section.key);
             }

@@ -1,4 +1,4 @@
-//! The three ways to give a shape, shared by emitters and colliders.
+//! The three ways to give a shape, shared by emitters, colliders, bodies and sinks.
 
 use super::{Default, FARTHEST, Kind, POSITION, Parameter, Rule, Unit, float};
 

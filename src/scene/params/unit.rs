@@ -15,6 +15,8 @@ pub enum Unit {
     CubicMetresPerSecond,
     /// Rate.
     PerSecond,
+    /// Angular velocity.
+    RadiansPerSecond,
     /// Angle.
     Degrees,
     /// Pressure, stress.
@@ -23,6 +25,8 @@ pub enum Unit {
     PascalSeconds,
     /// N/m.
     NewtonsPerMetre,
+    /// Mass.
+    Kilograms,
     /// Density.
     KilogramsPerCubicMetre,
     /// Rate of frames.
@@ -43,10 +47,12 @@ impl Unit {
             Self::MetresPerSecondSquared => "m/s²",
             Self::CubicMetresPerSecond => "m³/s",
             Self::PerSecond => "1/s",
+            Self::RadiansPerSecond => "rad/s",
             Self::Degrees => "°",
             Self::Pascals => "Pa",
             Self::PascalSeconds => "Pa·s",
             Self::NewtonsPerMetre => "N/m",
+            Self::Kilograms => "kg",
             Self::KilogramsPerCubicMetre => "kg/m³",
             Self::FramesPerSecond => "frames/s",
             Self::Frames => "frames",

@@ -16,6 +16,7 @@ use crate::numerics::transfer::{
 };
 use crate::particles::{CarriedStress, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
+use crate::solver::bodies::Obstacles;
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
 use crate::solver::water::boundary::{self, Pressing};
@@ -139,12 +140,13 @@ impl SandSolver {
         &mut self,
         particles: &mut Particles,
         carried: &mut CarriedStress,
-        solids: &Solids,
+        obstacles: Obstacles<'_>,
         forces: &Active,
         settings: SandSettings,
         seconds: &mut PassSeconds,
     ) -> SandStep {
         let SandSettings { cell_size, dt, gravity, .. } = settings;
+        let solids = obstacles.solids;
         let mut clock = Clock::start();
         self.bed.sorted = self.sorter.sort(particles, cell_size);
         clock.lap(&mut seconds.sort);

@@ -23,6 +23,7 @@ use crate::numerics::transfer::{
 };
 use crate::particles::{DeepWater, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
+use crate::solver::bodies::Obstacles;
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
 use crate::solver::sand::incompressible::{self, Friction, Law};
@@ -182,11 +183,12 @@ impl WaterSolver {
         &mut self,
         particles: &mut Particles,
         deep: &DeepWater,
-        solids: &Solids,
+        obstacles: Obstacles<'_>,
         forces: &Active,
         settings: StepSettings,
         seconds: &mut PassSeconds,
     ) -> StepOutcome {
+        let solids = obstacles.solids;
         let mut clock = Clock::start();
         self.sort(particles, deep, settings.cell_size);
         clock.lap(&mut seconds.sort);
