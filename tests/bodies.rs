@@ -1,15 +1,22 @@
 //! Rigid bodies: closed forms of their motion, contacts that hold, and how matter sees them.
 
+#[path = "common/alembic.rs"]
+mod alembic;
 mod common;
 
 use common::*;
+use foreshore::cache::inspect::inspect;
+use foreshore::cache::manifest::Depth;
 use foreshore::geometry::{GeometryError, SolidField, Solids};
 use foreshore::numerics::grid::{BlockGrid, block_of, cell_at};
+use foreshore::run::{BakeOptions, SilentBake};
 use foreshore::scene::{Body, Hinge, Scene, Shape, Weight};
 use foreshore::solver::{Bodies, Observer, Silent, Simulation, SubstepReport, Warning};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 use std::f64::consts::PI;
 use std::io::Write;
+use std::ops::RangeInclusive;
+use std::path::Path;
 
 const GRAVITY: f64 = 9.81;
 
@@ -26,7 +33,8 @@ impl World {
         let (mut solids, _) = Solids::new(&scene).unwrap();
         let bodies = Bodies::new(&scene, &solids, &[]);
         bodies.pose(&mut solids, 0.0);
-        Self { scene, solids, bodies, time: 0.0 }
+        let time = scene.time_of_frame(scene.first_frame);
+        Self { scene, solids, bodies, time }
     }
 
     fn run(&mut self, seconds: f64, dt: f64) {
@@ -34,7 +42,7 @@ impl World {
             self.solids.set_time(self.time + dt, dt).unwrap();
             self.bodies.begin_step(&self.solids, self.scene.gravity, dt);
             self.bodies.pose(&mut self.solids, dt);
-            self.bodies.advance(self.scene.gravity, dt).unwrap();
+            self.bodies.advance(dt).unwrap();
             self.time += dt;
         }
     }
@@ -321,6 +329,38 @@ fn bodies_slide_down_a_mesh_and_stay_in_a_bowl() {
 }
 
 #[test]
+fn moving_colliders_carry_and_push_bodies() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = alembic::cuboid(Vec3::new(-2.0, -0.5, -2.0), Vec3::new(2.0, 0.0, 2.0));
+    let paddle = alembic::cuboid(Vec3::new(-1.5, 0.0, 2.5), Vec3::new(-1.0, 1.0, 4.0));
+    let moving: Vec<DAffine3> = (0..48)
+        .map(|frame| DAffine3::from_translation(DVec3::X * f64::from(frame) / 24.0))
+        .collect();
+    let belt = alembic::write(&folder.path().join("belt.abc"), &moving, &[mesh]);
+    let pusher = alembic::write(&folder.path().join("pusher.abc"), &moving, &[paddle]);
+    let mut scene = water(0.1, None);
+    scene.gravity = down();
+    scene.colliders.push(collider(belt));
+    scene.colliders.push(collider(pusher));
+    scene.colliders.push(collider(cuboid([-5.0, -0.5, 2.2], [5.0, 0.0, 4.5])));
+    scene.bodies.push(body("carried", block([0.4, 0.2, 0.4], 0.0)));
+    scene.bodies.push(Body {
+        friction: Some(0.0),
+        ..body("pushed", cuboid([-0.9, 0.0, 3.0], [-0.5, 0.3, 3.4]))
+    });
+    let mut world = World::new(scene);
+    world.run(1.5, 1.0 / 48.0);
+    for i in 0..2 {
+        let velocity = DVec3::from_slice(&world.bodies.twist(i)[..3]);
+        assert!(velocity.distance(DVec3::X) < 1e-4, "{i}: {velocity}");
+    }
+    // Friction took v²/2μg to bring the first up to speed; the second waited for the pusher.
+    let slipped = 1.5 - world.bodies.center(0).x;
+    assert!((slipped - 0.5 / (0.5 * GRAVITY)).abs() < 0.02, "{slipped}");
+    assert!((world.bodies.center(1).x - (-1.0 + 1.5 + 0.2)).abs() < 1e-3);
+}
+
+#[test]
 fn fields_tell_whose_each_face_is() {
     let mut scene = water(0.1, Some((Vec3::ZERO, Vec3::splat(1.6))));
     scene.colliders.push(collider(cuboid([0.8, 0.0, 0.0], [1.6, 0.4, 1.6])));
@@ -459,4 +499,33 @@ fn results_do_not_depend_on_threads_or_on_a_break() {
             assert!(other == whole, "{threads} threads");
         }
     }
+}
+
+#[test]
+fn a_bake_that_goes_on_gives_the_same_files() {
+    let mut scene = floor(down());
+    scene.last_frame = 5;
+    scene.output.surface = false;
+    scene.emitters.push(fill(cuboid([-0.2, 0.0, -0.2], [0.2, 0.1, 0.2])));
+    let turning = Vec3::new(1.0, 2.0, 3.0);
+    scene.bodies.push(Body { angular_velocity: turning, ..body("crate", block([0.2; 3], 0.15)) });
+    let bake = |cache: &Path, frames: RangeInclusive<i32>, resume: bool| {
+        let cache = cache.to_path_buf();
+        let options = BakeOptions { cache, frames: Some(frames), resume, threads: Some(2) };
+        foreshore::run::bake(&scene, &options, &mut SilentBake).unwrap();
+    };
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    bake(folders[0].path(), 1..=5, false);
+    bake(folders[1].path(), 1..=2, false);
+    let part = std::fs::read(folders[1].path().join("bodies.abc")).unwrap();
+    bake(folders[1].path(), 1..=5, true);
+    let read = |name: &str| [0, 1].map(|n| std::fs::read(folders[n].path().join(name)).unwrap());
+    for name in ["bodies.abc", "bodies/test.0005.json", "manifest.json"] {
+        let [one, two] = read(name);
+        assert!(one == two, "{name}");
+    }
+    assert!(part.len() < read("bodies.abc")[1].len());
+    let report =
+        inspect(&folders[0].path().join("bodies/test.0005.json"), Depth::Contents).unwrap();
+    assert!(report.is_healthy() && report.to_string().contains("1 rigid bodies"), "{report}");
 }

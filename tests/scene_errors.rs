@@ -466,7 +466,7 @@ fn remarks(text: &SceneText) -> Vec<SceneRemark> {
 fn remarks_on_valid_scenes() {
     let valid = SceneText::valid;
     let cases = [
-        (valid().without_section("emitter"), "no_emitter", "[[emitter]]"),
+        (valid().without_section("emitter").without_section("body"), "no_emitter", "[[emitter]]"),
         (valid().with("domain", "cell_size", "0.6"), "emitter_below_cell", "domain.cell_size"),
         (
             valid().with("emitter", "box", r#"{ "min": [0, 0, 0], "max": [0.5, 2, 0.5] }"#),

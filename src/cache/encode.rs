@@ -2,6 +2,7 @@
 
 use super::CacheError;
 use super::atomic::AtomicFile;
+use super::bodies::{self, BodiesFrame, BodyPose};
 use super::layout::Product;
 use super::particles::{self, ParticleInfo};
 use super::surface::{self, SurfaceInfo};
@@ -16,6 +17,8 @@ pub struct ProductEncoder {
     spacing: f32,
     half: bool,
     surface: SurfaceOptions,
+    /// Names of the bodies.
+    bodies: Vec<String>,
 }
 
 impl ProductEncoder {
@@ -25,7 +28,8 @@ impl ProductEncoder {
         let spacing = 0.5 * scene.domain.cell_size;
         let voxel = scene.output.surface_voxel * scene.domain.cell_size;
         let surface = SurfaceOptions::new(voxel, spacing);
-        Self { fps: scene.fps, spacing, half: scene.output.half, surface }
+        let bodies = scene.bodies.iter().map(|body| body.name.clone()).collect();
+        Self { fps: scene.fps, spacing, half: scene.output.half, surface, bodies }
     }
 }
 
@@ -51,6 +55,12 @@ impl Encode for ProductEncoder {
                 };
                 let deep = (&frame.deep, 2.0 * self.spacing);
                 surface::write(file, &set.position, &set.velocity, deep, &self.surface, &info)
+            }
+            Product::Bodies => {
+                let states = frame.counters.bodies.iter();
+                let poses = self.bodies.iter().zip(states).map(|(n, s)| BodyPose::new(n, s));
+                let (frame, time) = (frame.counters.frame, frame.time);
+                bodies::write(file, &BodiesFrame { frame, time, bodies: poses.collect() })
             }
         }
     }

@@ -10,6 +10,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const SCENE: &str = "scene.json";
 /// Name of the statistics in a cache.
 pub const STATS: &str = "stats.jsonl";
+/// Name of the archive with the motion of all rigid bodies in a cache.
+pub const BODIES_ARCHIVE: &str = "bodies.abc";
 /// Folder of the checkpoints in a cache.
 pub const CHECKPOINTS: &str = "checkpoints";
 /// Name of the lock file in a cache.
@@ -23,17 +25,20 @@ pub enum Product {
     Particles,
     /// A level set with velocities, an OpenVDB file.
     Surface,
+    /// Where rigid bodies are, a JSON file.
+    Bodies,
 }
 
 impl Product {
     /// All products, in the order in which a frame lists them.
-    pub const ALL: [Self; 2] = [Self::Particles, Self::Surface];
+    pub const ALL: [Self; 3] = [Self::Particles, Self::Surface, Self::Bodies];
 
     /// Folder in the cache.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Particles => "particles",
             Self::Surface => "surface",
+            Self::Bodies => "bodies",
         }
     }
 
@@ -42,6 +47,7 @@ impl Product {
         match self {
             Self::Particles => "abc",
             Self::Surface => "vdb",
+            Self::Bodies => "json",
         }
     }
 

@@ -1,8 +1,9 @@
-//! What a bake leaves on disk: particle and surface caches, manifest, checkpoints.
+//! What a bake leaves on disk: particle and surface caches, rigid bodies, manifest, checkpoints.
 //!
 //! The formats are described in `docs/cache-format.md`.
 
 pub mod atomic;
+pub mod bodies;
 pub mod checkpoint;
 mod columns;
 pub mod disk;

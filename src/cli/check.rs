@@ -20,13 +20,14 @@ pub fn run(arguments: &CheckArguments, reporter: &Reporter) -> Result<Exit, Fail
     reporter.scene_warnings(&loaded.warnings, loaded.text());
     let survey = survey(&loaded)?;
     reporter.geometry_warnings(&survey.warnings);
+    reporter.body_warnings(&survey.overlaps);
     let section = |e: usize, along| survey.emitters.section(e, along);
     let estimate = estimate(&loaded.scene, &survey.volumes, section);
     if reporter.is_json() {
         output::event(&json!({
             "event": "check",
             "scene": loaded.scene.name,
-            "warnings": loaded.warnings.len() + survey.warnings.len(),
+            "warnings": loaded.warnings.len() + survey.warnings.len() + survey.overlaps.len(),
             "estimate": estimate,
         }));
         return Ok(Exit::Done);

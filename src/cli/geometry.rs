@@ -2,6 +2,7 @@
 
 use foreshore::geometry::{Emitters, GeometryError, GeometryWarning, Solids};
 use foreshore::scene::{LoadedScene, Scene, Shape};
+use foreshore::solver::{Bodies, Warning};
 
 /// What the scene's geometry is, as far as a check tells.
 pub struct Survey {
@@ -11,6 +12,8 @@ pub struct Survey {
     pub emitters: Emitters,
     /// What is remarkable.
     pub warnings: Vec<GeometryWarning>,
+    /// Rigid bodies that touch what they should not.
+    pub overlaps: Vec<Warning>,
 }
 
 /// A fault of geometry and the key that it comes from.
@@ -31,9 +34,11 @@ pub fn survey(loaded: &LoadedScene) -> Result<Survey, Box<GeometryFault>> {
     let scene = &loaded.scene;
     let fault = |error: GeometryError| locate(error, loaded);
     let (emitters, mut warnings) = Emitters::new(scene).map_err(fault)?;
-    warnings.extend(Solids::new(scene).map_err(fault)?.1);
+    let (solids, remarks) = Solids::new(scene).map_err(fault)?;
+    warnings.extend(remarks);
+    let overlaps = Bodies::new(scene, &solids, &[]).overlaps(scene, &solids);
     let volumes = (0..emitters.len()).map(|e| emitters.volume(e)).collect();
-    Ok(Survey { volumes, emitters, warnings })
+    Ok(Survey { volumes, emitters, warnings, overlaps })
 }
 
 /// Finds the key of the scene that a geometry error comes from.

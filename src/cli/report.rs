@@ -5,6 +5,7 @@ use super::geometry::GeometryFault;
 use super::output;
 use foreshore::geometry::GeometryWarning;
 use foreshore::scene::{Location, SceneError, SceneErrors, SceneWarning};
+use foreshore::solver::Warning;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, Report, Severity};
 use serde::Serialize;
 use std::fmt;
@@ -130,6 +131,19 @@ impl Reporter {
                 });
             } else {
                 show(Message::warning(warning.to_string()));
+            }
+        }
+    }
+
+    /// Tells remarks on rigid bodies.
+    pub fn body_warnings(&self, warnings: &[Warning]) {
+        for Warning { code, message, help } in warnings {
+            if self.json {
+                let (message, help, place) =
+                    (message.clone(), help.clone(), PlaceFields::default());
+                output::event(&WarningEvent { event: "warning", code, message, help, place });
+            } else {
+                show(Message::warning(format!("{message}; {help}")));
             }
         }
     }

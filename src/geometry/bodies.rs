@@ -7,7 +7,7 @@ use super::mesh::TriangleMesh;
 use super::read::{GeometryCache, Motion, Part};
 use super::shape::{AnimatedShape, Role, ShapeOptions};
 use super::topology::Topology;
-use crate::scene::{Body, Shape};
+use crate::scene::{Body, Scene, Shape};
 use glam::{DAffine3, Vec3};
 use std::sync::Arc;
 
@@ -41,8 +41,21 @@ pub enum BodyOutline {
 }
 
 impl BodyGeometry {
+    /// Reads the shapes of all bodies as they are at the first frame.
+    ///
+    /// # Errors
+    /// Geometry that cannot be read, is open, or has no volume.
+    pub fn of_scene(
+        scene: &Scene,
+        cache: &mut GeometryCache,
+        warnings: &mut Vec<GeometryWarning>,
+    ) -> Result<Vec<Self>, GeometryError> {
+        let time = scene.time_of_frame(scene.first_frame);
+        scene.bodies.iter().map(|body| Self::new(body, cache, time, warnings)).collect()
+    }
+
     /// Reads the shape of a body as it is at `time` \[s\].
-    pub(super) fn new(
+    fn new(
         body: &Body,
         cache: &mut GeometryCache,
         time: f64,

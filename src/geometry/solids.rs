@@ -65,14 +65,12 @@ impl Solids {
             let friction = collider.boundary.friction;
             obstacles.push(Obstacle { shape, boundary, friction, inverted });
         }
-        let mut bodies = Vec::with_capacity(scene.bodies.len());
-        for body in &scene.bodies {
-            let geometry = BodyGeometry::new(body, &mut cache, start.0, &mut warnings)?;
+        let bodies = BodyGeometry::of_scene(scene, &mut cache, &mut warnings)?;
+        for (body, geometry) in scene.bodies.iter().zip(&bodies) {
             let shape = geometry.obstacle(cell_size, REACH_CELLS, &mut warnings)?;
             let boundary = scene.with_default_friction(body.boundary());
             let friction = body.friction;
             obstacles.push(Obstacle { shape, boundary, friction, inverted: false });
-            bodies.push(geometry);
         }
         let walls = Walls::new(scene.domain.bounds);
         let wall_boundary = scene.with_default_friction(scene.domain.walls);

@@ -1,13 +1,13 @@
 //! Pictures of a baked cache.
 
 use super::{
-    Image, PreviewBounds, PreviewMesh, PreviewOptions, PreviewParticles, PreviewScene, PreviewTone,
-    contact_sheet, label_frame, load, render,
+    Image, PreviewBounds, PreviewMesh, PreviewOptions, PreviewPaint, PreviewParticles,
+    PreviewScene, PreviewTone, contact_sheet, label_frame, load, render,
 };
 use crate::cache::CacheError;
 use crate::cache::layout::Product;
 use crate::cache::manifest::{FrameEntry, Manifest};
-use crate::geometry::{GeometryCache, GeometryError};
+use crate::geometry::{BodyGeometry, GeometryCache, GeometryError};
 use crate::numerics::level_set::LevelSet;
 use crate::scene::{Method, Scene, SceneError};
 use glam::Vec3;
@@ -104,7 +104,7 @@ pub enum PreviewError {
 
 /// Draws frames of a cache, all from the same place.
 ///
-/// Colliders are drawn as they stand at the frame's time, but for inverted ones, which enclose the
+/// Colliders and rigid bodies are drawn as they stand at the frame's time, but for inverted ones, which enclose the
 /// scene, and those given as level sets.
 ///
 /// # Errors
@@ -120,16 +120,19 @@ pub fn from_cache(cache: &Path, request: &CacheRequest) -> Result<Image, Preview
         Method::IncompressibleSand | Method::FreeFlowingSand => Product::Particles,
     };
     let what = request.what.unwrap_or_else(available);
+    let mut geometry = GeometryCache::new();
+    let bodies = BodyGeometry::of_scene(&scene, &mut geometry, &mut Vec::new())?;
     let bounds = match &scene.domain.bounds {
         Some(b) => PreviewBounds { min: b.min, max: b.max },
-        None => bounds_of_frames(cache, &entries, what)?,
+        None => bounds_of_frames(cache, &entries, what, &bodies)?,
     };
     let mut drawer = FrameDrawer {
         cache,
         scene: &scene,
         what,
         bounds,
-        geometry: GeometryCache::new(),
+        geometry,
+        bodies,
         options: &request.options,
     };
     if let PreviewFrames::Sheet(_) = request.frames {
@@ -176,11 +179,13 @@ fn bounds_of_frames(
     cache: &Path,
     entries: &[&FrameEntry],
     what: Product,
+    bodies: &[BodyGeometry],
 ) -> Result<PreviewBounds, PreviewError> {
     let mut corners: Vec<Vec3> = Vec::new();
     for entry in entries {
         let frame = match what {
             Product::Particles => PreviewBounds::around(load::particles(cache, entry)?.positions),
+            Product::Bodies => PreviewBounds::default(),
             Product::Surface => {
                 let surface = load::surface(cache, entry)?;
                 let size = 8.0 * surface.cell_size;
@@ -193,9 +198,10 @@ fn bounds_of_frames(
                 )
             }
         };
-        if entry.particles > 0 {
+        if entry.particles > 0 && what != Product::Bodies {
             corners.extend([frame.min, frame.max]);
         }
+        corners.extend(load::bodies(cache, bodies, entry)?.into_iter().flat_map(|mesh| mesh.0));
     }
     Ok(PreviewBounds::around(corners))
 }
@@ -207,6 +213,7 @@ struct FrameDrawer<'a> {
     what: Product,
     bounds: PreviewBounds,
     geometry: GeometryCache,
+    bodies: Vec<BodyGeometry>,
     options: &'a PreviewOptions,
 }
 
@@ -216,8 +223,12 @@ impl FrameDrawer<'_> {
         match self.what {
             Product::Particles => particles = load::particles(self.cache, entry)?,
             Product::Surface => surface = Some(load::surface(self.cache, entry)?),
+            Product::Bodies => {}
         }
-        let meshes = load::colliders(self.scene, &mut self.geometry, entry.frame)?;
+        let obstacles = load::colliders(self.scene, &mut self.geometry, entry.frame)?;
+        let bodies = load::bodies(self.cache, &self.bodies, entry)?;
+        let obstacles = obstacles.iter().map(|mesh| (mesh, PreviewPaint::Obstacle));
+        let bodies = bodies.iter().enumerate().map(|(i, mesh)| (mesh, PreviewPaint::Body(i)));
         let scene = PreviewScene {
             bounds: self.bounds,
             particles: PreviewParticles {
@@ -228,9 +239,9 @@ impl FrameDrawer<'_> {
                 tone: self.tone(),
             },
             surface: surface.as_ref(),
-            meshes: meshes
-                .iter()
-                .map(|(positions, triangles)| PreviewMesh { positions, triangles })
+            meshes: obstacles
+                .chain(bodies)
+                .map(|((positions, triangles), paint)| PreviewMesh { positions, triangles, paint })
                 .collect(),
         };
         Ok(render(&scene, self.options))

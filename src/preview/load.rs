@@ -2,17 +2,18 @@
 
 use super::cache::PreviewError;
 use super::shapes::{ball_mesh, box_mesh};
+use crate::cache::bodies as body_files;
 use crate::cache::layout::{self, Product};
 use crate::cache::manifest::FrameEntry;
 use crate::geometry::read::Part;
-use crate::geometry::{GeometryCache, TriangleMesh};
+use crate::geometry::{BodyGeometry, GeometryCache, TriangleMesh};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::BlockGrid;
 use crate::numerics::level_set::LevelSet;
 use crate::scene::{Scene, Shape};
 use foreshore_alembic::{Archive, PointsReader};
 use foreshore_vdb::{Grid, Reader};
-use glam::{IVec3, Vec3};
+use glam::{DAffine3, IVec3, Vec3};
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
@@ -135,4 +136,19 @@ pub(super) fn colliders(
         }
     }
     Ok(meshes)
+}
+
+/// The rigid bodies as they stand at a frame; none where the cache has no places for them.
+pub(super) fn bodies(
+    cache: &Path,
+    bodies: &[BodyGeometry],
+    entry: &FrameEntry,
+) -> Result<Vec<Mesh>, PreviewError> {
+    let Ok(path) = file_of(cache, entry, Product::Bodies) else { return Ok(Vec::new()) };
+    let frame = body_files::read(&path)?;
+    let placed = bodies.iter().zip(&frame.bodies).map(|(body, pose)| {
+        let mesh = body.mesh.transformed(&DAffine3::from_mat4(pose.to_world()));
+        (mesh.positions, mesh.triangles)
+    });
+    Ok(placed.collect())
 }

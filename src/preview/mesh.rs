@@ -1,11 +1,19 @@
 //! Obstacles as triangles.
 
-use super::PreviewMesh;
 use super::fragments::{Fragment, Fragments};
+use super::{PreviewMesh, PreviewPaint};
 use glam::{Vec2, Vec3};
 
 /// Reflectance of obstacles: a warm grey that stands off from water and ground.
 const ALBEDO: Vec3 = Vec3::new(0.52, 0.34, 0.22);
+/// Reflectances of rigid bodies, so that neighbours differ.
+const BODIES: [Vec3; 5] = [
+    Vec3::new(0.62, 0.16, 0.11),
+    Vec3::new(0.13, 0.34, 0.42),
+    Vec3::new(0.70, 0.47, 0.12),
+    Vec3::new(0.24, 0.40, 0.20),
+    Vec3::new(0.46, 0.24, 0.42),
+];
 /// Faces that meet at a smaller angle than this (as a cosine) are shaded as one round surface.
 const ROUND: f32 = 0.8;
 
@@ -19,6 +27,10 @@ struct Triangle {
 pub(super) fn draw_mesh(fragments: &mut Fragments, mesh: &PreviewMesh) {
     let camera = fragments.camera.clone();
     let triangles = project_triangles(fragments, mesh);
+    let albedo = match mesh.paint {
+        PreviewPaint::Obstacle => ALBEDO,
+        PreviewPaint::Body(number) => BODIES[number % BODIES.len()],
+    };
     fragments.draw(
         &triangles,
         |t| {
@@ -48,7 +60,7 @@ pub(super) fn draw_mesh(fragments: &mut Fragments, mesh: &PreviewMesh) {
                         + t.normals[1] * weights.y
                         + t.normals[2] * weights.z;
                     let normal = normal.normalize_or(-camera.ray(p).direction);
-                    strip.put(x, y, Fragment { depth, normal, albedo: ALBEDO });
+                    strip.put(x, y, Fragment { depth, normal, albedo });
                 }
             }
         },
@@ -153,7 +165,9 @@ mod tests {
         let triangles = [[0, 2, 1], [0, 3, 2], [3, 4, 5], [3, 5, 2]];
         let bounds = PreviewBounds { min: Vec3::ZERO, max: Vec3::ONE };
         let mut fragments = Fragments::new(Camera::three_quarter(&bounds, [128, 96]));
-        draw_mesh(&mut fragments, &PreviewMesh { positions: &positions, triangles: &triangles });
+        let paint = PreviewPaint::Obstacle;
+        let mesh = PreviewMesh { positions: &positions, triangles: &triangles, paint };
+        draw_mesh(&mut fragments, &mesh);
         let roof = |i: &usize| fragments.point(*i).is_some_and(|p| (p.y - 1.0).abs() < 1e-3);
         let seen: Vec<usize> = (0..fragments.pixels.len()).filter(roof).collect();
         assert!(seen.len() > 100, "{} pixels", seen.len());

@@ -122,6 +122,18 @@ pub struct PreviewMesh<'a> {
     pub positions: &'a [Vec3],
     /// Triangles; one that refers to a missing position is not drawn.
     pub triangles: &'a [[u32; 3]],
+    /// What they are of.
+    pub paint: PreviewPaint,
+}
+
+/// How a mesh is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PreviewPaint {
+    /// A warm grey.
+    #[default]
+    Obstacle,
+    /// One of a few colours, by the number of the body.
+    Body(usize),
 }
 
 /// How to draw.

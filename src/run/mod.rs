@@ -19,11 +19,13 @@ mod stage;
 mod tests;
 mod watch;
 
+use crate::cache::bodies;
 use crate::cache::encode::ProductEncoder;
 use crate::cache::layout::check_name;
 use crate::cache::writer::Encode;
+use crate::geometry::{BodyGeometry, GeometryCache};
 use crate::scene::Scene;
-use crate::solver::{Observer, Simulation, SimulationState};
+use crate::solver::{Observer, Simulation, SimulationError, SimulationState};
 pub use error::BakeError;
 pub use events::{BakeEvent, BakeObserver, BakeWarning, Progress, SilentBake};
 use pipeline::End;
@@ -125,6 +127,7 @@ fn bake_with<E: Encode + Send, S: Stage>(
         };
         end = pipeline::run(make, fresh, last, writer, &pool, &mut watch, observer)?;
     }
+    join_bodies(scene, &options.cache)?;
     notes.drain(..).for_each(|note| observer.event(&BakeEvent::Warning(note)));
 
     let outcome = BakeOutcome {
@@ -136,6 +139,15 @@ fn bake_with<E: Encode + Send, S: Stage>(
     };
     observer.event(&outcome.event(&options.cache));
     Ok(outcome)
+}
+
+/// Puts the motion of the rigid bodies, as far as it goes, into one file.
+fn join_bodies(scene: &Scene, cache: &Path) -> Result<(), BakeError> {
+    if scene.bodies.is_empty() {
+        return Ok(());
+    }
+    let bodies = BodyGeometry::of_scene(scene, &mut GeometryCache::new(), &mut Vec::new());
+    Ok(bodies::join(cache, scene.fps, &bodies.map_err(SimulationError::Geometry)?)?)
 }
 
 impl BakeOutcome {

@@ -78,7 +78,11 @@ impl<'a> Wanted<'a> {
             });
         }
         let output = &scene.output;
-        let written = [(Product::Particles, output.particles), (Product::Surface, output.surface)];
+        let written = [
+            (Product::Particles, output.particles),
+            (Product::Surface, output.surface),
+            (Product::Bodies, !scene.bodies.is_empty()),
+        ];
         let products = written.iter().filter(|(_, on)| *on).map(|(product, _)| *product).collect();
         let resolved = ResolvedScene::of(scene)?;
         Ok(Self { scene, resolved, products, frames })

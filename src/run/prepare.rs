@@ -4,7 +4,7 @@ use super::BakeWarning;
 use super::plan::{Start, Wanted};
 use crate::cache::atomic;
 use crate::cache::checkpoint::{self, Origin};
-use crate::cache::layout::{CHECKPOINTS, Product, SCENE, resolve};
+use crate::cache::layout::{BODIES_ARCHIVE, CHECKPOINTS, Product, SCENE, resolve};
 use crate::cache::manifest::{Depth, FORMAT, FrameEntry, Header, Manifest, ManifestFile, UpAxis};
 use crate::cache::stats::StatsLog;
 use crate::cache::writer::{Encode, FrameWriter, WritePlan};
@@ -61,6 +61,7 @@ impl OpenCache {
             Start::Beginning | Start::Done(_) => None,
         };
         let old = self.manifest.take().map_or(Vec::new(), |m| m.frames);
+        let had_bodies = old.iter().flat_map(|e| &e.files).any(|f| f.kind == Product::Bodies);
         let (frames, dropped): (Vec<_>, Vec<_>) =
             old.into_iter().partition(|entry| kept.is_some_and(|last| entry.frame <= last));
         let frames = self.without_damaged(frames, notes);
@@ -68,6 +69,9 @@ impl OpenCache {
             ManifestFile::create(&self.folder, Manifest { header: header(wanted), frames })?;
         checkpoint::remove_after(&self.folder, kept)?;
         self.remove_files(&dropped, kept, notes)?;
+        if had_bodies {
+            self.remove_archive()?;
+        }
         let stats = StatsLog::open(&self.folder, kept)?;
         atomic::write(&self.folder.join(SCENE), wanted.resolved.to_json().as_bytes())?;
 
@@ -83,6 +87,17 @@ impl OpenCache {
             },
         };
         FrameWriter::new(plan, encoder, manifest, stats)
+    }
+
+    /// Removes the archive of bodies, which is made anew from its frames.
+    fn remove_archive(&self) -> Result<(), CacheError> {
+        let path = self.folder.join(BODIES_ARCHIVE);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                Err(CacheError::io("remove", &path, e))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Drops frames whose files are missing or of another length, and says so.

@@ -403,7 +403,7 @@ impl Resolver<'_> {
     }
 
     fn check_emitters(&mut self, scene: &Scene) {
-        if scene.emitters.is_empty() {
+        if scene.emitters.is_empty() && scene.bodies.is_empty() {
             self.remark("emitter", SceneRemark::NoEmitter);
         }
         for (i, emitter) in scene.emitters.iter().enumerate() {

@@ -404,7 +404,7 @@ impl Simulation {
         let clock = Instant::now();
         let frame = self.state.frame + 1;
         self.bodies
-            .advance(self.scene.gravity, dt)
+            .advance(dt)
             .map_err(|lost| SimulationError::LostBody { frame, body: lost.name })?;
         self.state.bodies.copy_from_slice(self.bodies.states());
         self.bodies.pose(&mut self.solids, 0.0);

@@ -12,6 +12,7 @@ pub use statistics::Statistics;
 pub use volume::{GridReport, VolumeReport};
 
 use super::CacheError;
+use super::bodies::{self, BodiesFrame, BodyPose};
 use super::layout::MANIFEST;
 use super::manifest::Depth;
 use serde::Serialize;
@@ -38,6 +39,8 @@ pub enum Contents {
     Alembic(ArchiveReport),
     /// An OpenVDB file.
     Openvdb(VolumeReport),
+    /// The rigid bodies of a frame.
+    Bodies(BodiesFrame),
 }
 
 impl Inspection {
@@ -59,6 +62,7 @@ impl Contents {
             Self::Openvdb(volume) => {
                 volume.grids.iter().flat_map(|g| &g.values).all(|v| v.not_finite == 0)
             }
+            Self::Bodies(frame) => frame.bodies.iter().all(BodyPose::is_finite),
         }
     }
 }
@@ -89,7 +93,8 @@ fn file(path: &Path) -> Result<Contents, CacheError> {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
     match extension.as_ref().and_then(|e| e.to_str()) {
         Some("abc") => archive::read(path).map(Contents::Alembic).map_err(|e| failed(&e)),
+        Some("json") => bodies::read(path).map(Contents::Bodies),
         Some("vdb") => volume::read(path).map(Contents::Openvdb).map_err(|e| failed(&e)),
-        _ => Err(failed(&"it is neither a cache folder nor an .abc or .vdb file")),
+        _ => Err(failed(&"it is neither a cache folder nor an .abc, .vdb or .json file of one")),
     }
 }

@@ -1,6 +1,7 @@
 //! Reports as text.
 
 use super::{ArchiveReport, Contents, FolderReport, Inspection, Statistics, VolumeReport};
+use crate::cache::bodies::{BodiesFrame, BodyPose};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Inspection {
@@ -10,6 +11,7 @@ impl Display for Inspection {
             Contents::Cache(folder) => folder.fmt(f),
             Contents::Alembic(archive) => archive.fmt(f),
             Contents::Openvdb(volume) => volume.fmt(f),
+            Contents::Bodies(frame) => frame.fmt(f),
         }
     }
 }
@@ -88,6 +90,17 @@ impl Display for VolumeReport {
                 writeln!(f, "    from {} to {}", vector(low), vector(high))?;
             }
             table(f, grid.values.as_slice())?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for BodiesFrame {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        writeln!(f, "  {} rigid bodies at {:.4} s", self.bodies.len(), self.time)?;
+        for BodyPose { name, position, velocity, .. } in &self.bodies {
+            let (at, moving) = (vector(position), vector(velocity));
+            writeln!(f, "    {name}: at {at} m, moving at {moving} m/s")?;
         }
         Ok(())
     }

@@ -132,11 +132,10 @@ impl Bodies {
     }
 
     /// Finds the impulses at which nothing approaches faster than there is room and everything that
-    /// presses rubs; `fall` is what gravity adds in the step [m/s]. After each sweep there and back
-    /// the impulses go on along the conjugate of where they came from [SNE10].
-    pub(super) fn resolve_contacts(&mut self, fall: f64) {
+    /// presses rubs. After each sweep there and back the impulses go on along the conjugate of where they came from [SNE10].
+    pub(super) fn resolve_contacts(&mut self) {
         let mut twists: Vec<Twist> = (0..self.len()).map(|i| self.motion(i)).collect();
-        let fastest = twists.iter().map(|t| t.linear.length()).fold(fall, f64::max);
+        let fastest = twists.iter().map(|t| t.linear.length()).fold(self.fall, f64::max);
         let mut course = vec![[0.0; 3]; self.contacts.len()];
         let mut last = f64::INFINITY;
         for round in 1..=MOST_SWEEPS {

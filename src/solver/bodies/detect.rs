@@ -36,9 +36,9 @@ enum Pair {
 }
 
 impl Bodies {
-    /// Finds all contacts of a step of `dt` \[s\] under `gravity`, in a fixed order.
-    pub(super) fn find_contacts(&mut self, solids: &Solids, gravity: DVec3, dt: f64) {
-        let now = Moment { dt, fall: gravity.length() * dt };
+    /// Finds all contacts of a step of `dt` \[s\], in a fixed order.
+    pub(super) fn find_contacts(&mut self, solids: &Solids, dt: f64) {
+        let now = Moment { dt, fall: self.fall };
         let searching: Vec<Searching> = (0..self.len()).map(|i| self.searching(i, now)).collect();
         let obstructions: Vec<Obstruction<'_>> = solids.obstructions().collect();
         let pairs = self.pairs(solids, &obstructions, &searching);

@@ -49,6 +49,8 @@ pub struct Bodies {
     middles: Vec<DQuat>,
     surroundings: Surroundings,
     contacts: Vec<Contact>,
+    /// The speed that gravity gives in the present step [m/s].
+    fall: f64,
 }
 
 /// The solids of a step, and the bodies among them, which take up what matter does to them.
@@ -93,7 +95,7 @@ impl Bodies {
         let states = if states.is_empty() { start.collect() } else { states.to_vec() };
         let middles = states.iter().map(|s| s.orientation).collect();
         let (surroundings, contacts) = (Surroundings::default(), Vec::new());
-        Self { kinds, states, middles, surroundings, contacts }
+        Self { kinds, states, middles, surroundings, contacts, fall: 0.0 }
     }
 
     /// How many there are.
@@ -161,11 +163,12 @@ impl Bodies {
             return;
         }
         let gravity = gravity.as_dvec3();
+        self.fall = gravity.length() * dt;
         self.surroundings.update(solids);
-        self.find_contacts(solids, gravity, dt);
+        self.find_contacts(solids, dt);
         self.fall_and_turn(gravity, dt);
         self.prepare_contacts();
-        self.resolve_contacts(gravity.length() * dt);
+        self.resolve_contacts();
     }
 
     /// Puts the bodies among `solids` where they are after `dt` \[s\] at their present velocity;
@@ -183,11 +186,11 @@ impl Bodies {
     ///
     /// # Errors
     /// The first body whose place or velocity is no longer finite.
-    pub fn advance(&mut self, gravity: Vec3, dt: f64) -> Result<(), LostBody> {
+    pub fn advance(&mut self, dt: f64) -> Result<(), LostBody> {
         if self.is_empty() {
             return Ok(());
         }
-        self.resolve_contacts(f64::from(gravity.length()) * dt);
+        self.resolve_contacts();
         let apart = self.move_apart(dt);
         self.follow(&apart, dt);
         match self.states.iter().position(|state| !state.is_finite()) {
@@ -200,7 +203,8 @@ impl Bodies {
     pub fn overlaps(&mut self, scene: &Scene, solids: &Solids) -> Vec<Warning> {
         self.surroundings.update(solids);
         let mut warnings = self.surroundings.without_shape(scene);
-        self.find_contacts(solids, DVec3::ZERO, 0.0);
+        self.fall = 0.0;
+        self.find_contacts(solids, 0.0);
         let contacts = std::mem::take(&mut self.contacts);
         for pair in contacts.chunk_by(|a, b| (a.touched, a.body) == (b.touched, b.body)) {
             let depth = pair.iter().map(|contact| -contact.gap).fold(0.0, f64::max);
