@@ -31,7 +31,7 @@ struct World {
 impl World {
     fn new(scene: Scene) -> Self {
         let (mut solids, _) = Solids::new(&scene).unwrap();
-        let bodies = Bodies::new(&scene, &solids, &[]);
+        let bodies = Bodies::new(&scene, &solids);
         bodies.pose(&mut solids, 0.0);
         let time = scene.time_of_frame(scene.first_frame);
         Self { scene, solids, bodies, time }
@@ -413,6 +413,25 @@ fn what_overlaps_at_the_start_is_told() {
     let told: Vec<&str> =
         listener.0.iter().filter(|w| w.code == "overlap").map(|w| &*w.message).collect();
     assert_eq!(told, ["body `high` overlaps body `low` by 2.50e-1 m"]);
+}
+
+#[test]
+fn a_wheel_turns_about_the_axle_that_it_overlaps() {
+    let mut scene = water(0.05, None);
+    scene.gravity = down();
+    scene.colliders.push(collider(cuboid([-0.1, -0.1, -1.0], [0.1, 0.1, 1.0])));
+    scene.colliders.push(collider(cuboid([-0.1, 0.6, -1.0], [0.1, 0.8, 1.0])));
+    scene.bodies.push(Body {
+        hinge: Some(Hinge { point: Vec3::ZERO, axis: Vec3::Z }),
+        angular_velocity: Vec3::new(0.0, 0.0, 3.0),
+        ..body("wheel", cuboid([-0.5, -0.2, -0.3], [0.5, 0.2, 0.3]))
+    });
+    let mut world = World::new(scene);
+    let warnings = world.bodies.overlaps(&world.scene, &world.solids);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].help.contains("hinge"));
+    world.run(1.0, 0.01);
+    assert!((world.bodies.twist(0)[5] - 3.0).abs() < 1e-9, "{:?}", world.bodies.twist(0));
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub fn survey(loaded: &LoadedScene) -> Result<Survey, Box<GeometryFault>> {
     let (emitters, mut warnings) = Emitters::new(scene).map_err(fault)?;
     let (solids, remarks) = Solids::new(scene).map_err(fault)?;
     warnings.extend(remarks);
-    let overlaps = Bodies::new(scene, &solids, &[]).overlaps(scene, &solids);
+    let overlaps = Bodies::new(scene, &solids).overlaps(scene, &solids);
     let volumes = (0..emitters.len()).map(|e| emitters.volume(e)).collect();
     Ok(Survey { volumes, emitters, warnings, overlaps })
 }

@@ -201,16 +201,16 @@ pub enum GeometryWarning {
         /// Edges with one triangle only.
         boundary_edges: usize,
     },
-    /// A collider is thinner than the grid can see and counts as thicker.
+    /// A collider or body is thinner than the grid can see and counts as thicker.
     #[error(
-        "collider `{name}` is thinner than a cell ({} m) over {percent:.0} % of its surface and \
+        "`{name}` is thinner than a cell ({} m) over {percent:.0} % of its surface and \
          counts as a cell thick: its surface moves outwards by {} m; lower `domain.cell_size` to \
          keep closer to its shape",
         short(*cell_size),
         short(*offset)
     )]
     ThinnerThanCell {
-        /// Name of the collider.
+        /// Collider or body.
         name: String,
         /// Share of its surface [%].
         percent: f32,

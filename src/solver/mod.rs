@@ -8,6 +8,7 @@ pub mod forces;
 mod remarks;
 mod report;
 pub mod sand;
+mod settings;
 mod simulation;
 mod sinks;
 mod speeds;

@@ -6,9 +6,11 @@ use super::forces::Forces;
 use super::remarks::{self, Unsolved};
 use super::sand::clumps::Clumps;
 use super::sand::friction::Effort;
-use super::sand::incompressible::Law;
 use super::sand::materials::SandMaterials;
 use super::sand::{SandSettings, SandSolver, SandStep};
+use super::settings::{
+    complete_columns, incompressible_sand, narrow_band, tension, update_scheme, viscosity,
+};
 use super::sinks::Sinks;
 use super::speeds::Speeds;
 use super::water::tension::longest_step;
@@ -16,7 +18,7 @@ use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
 use crate::particles::{BodyState, CarriedStress, DeepWater, Particles};
-use crate::scene::{MaterialKind, Method, Scene, UpdateScheme, Water};
+use crate::scene::{Method, Scene};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -38,9 +40,6 @@ const MOST_HALVINGS: u32 = 8;
 const EFFORT: Effort = Effort { iterations: 30, tolerance: 1e-4 };
 /// Cells that sand may cross in a substep: its forces act at the start of each [NGL10 §4].
 const LONGEST_SAND_WAY: f32 = 0.5;
-/// Liquids that in a frame spread momentum over more than this, as ν Δt / Δx², are thick.
-const THICK: f64 = 0.1;
-
 /// Everything that must be kept to go on with a simulation bit for bit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimulationState {
@@ -131,12 +130,15 @@ impl Simulation {
         fit(&mut state.owed, scene.emitters.len(), "emitters")?;
         fit(&mut state.sunk, scene.sinks.len(), "sinks")?;
         let (mut solids, solid_warnings) = Solids::new(scene)?;
+        let mut bodies = Bodies::new(scene, &solids);
+        let mut overlaps = Vec::new();
+        if state.bodies.is_empty() {
+            overlaps = bodies.overlaps(scene, &solids);
+            state.bodies = bodies.states().to_vec();
+        }
+        fit_count(state.bodies.len(), scene.bodies.len(), "bodies")?;
+        bodies.restore(&state.bodies);
         solids.set_time(scene.time_of_frame(state.frame), 1.0 / scene.fps)?;
-        let is_new = state.bodies.is_empty();
-        let mut bodies = Bodies::new(scene, &solids, &state.bodies);
-        fit_count(bodies.states().len(), scene.bodies.len(), "bodies")?;
-        let overlaps = if is_new { bodies.overlaps(scene, &solids) } else { Vec::new() };
-        state.bodies = bodies.states().to_vec();
         bodies.pose(&mut solids, 0.0);
         let (emission, mut warnings) = Emission::new(scene)?;
         warnings.extend(solid_warnings.iter().map(Warning::from));
@@ -520,16 +522,6 @@ fn fit_count(found: usize, count: usize, things: &str) -> Result<(), SimulationE
     Err(SimulationError::BadState(format!("it knows {found} {things}, but the scene has {count}")))
 }
 
-/// Gives new particles what the scene's solver needs of them besides.
-fn complete_columns(scene: &Scene, particles: &mut Particles) {
-    if update_scheme(scene).1 {
-        particles.ensure_affine();
-    }
-    if scene.method() == Method::FreeFlowingSand {
-        particles.ensure_clumps(scene.domain.cell_size);
-    }
-}
-
 /// What is reported of a step.
 #[derive(Default)]
 struct Step {
@@ -543,53 +535,9 @@ struct Step {
     friction_iterations: u32,
 }
 
-/// Thickness of the band below the surface that holds particles [cells]; 0 without one.
-fn narrow_band(scene: &Scene) -> u32 {
-    let bands = scene.materials.iter().filter_map(|m| m.water()).map(|water| water.narrow_band);
-    bands.max().unwrap_or(0)
-}
-
 impl Step {
     /// A step with nothing in it.
     fn idle() -> Self {
         Self { pressure_converged: true, viscosity_converged: true, ..Self::default() }
     }
-}
-
-/// Share of its velocity that a particle keeps, and whether it carries an affine matrix.
-///
-/// What FLIP's particles keep to themselves is out of viscosity's reach, so the thicker the liquid
-/// the less they keep; what replaces it must not damp rotation, which a thick liquid does not
-/// either: APIC.
-fn update_scheme(scene: &Scene) -> (f32, bool) {
-    let cell = f64::from(scene.domain.cell_size);
-    let strength = f64::from(viscosity(scene)) / (scene.fps * cell * cell);
-    match scene.materials.first().map(|m| &m.kind) {
-        Some(MaterialKind::Water(w)) if w.update == UpdateScheme::Flip => {
-            (w.flip_ratio, strength > THICK)
-        }
-        Some(MaterialKind::Sand(sand)) => (sand.flip_ratio, false),
-        _ => (0.0, true),
-    }
-}
-
-/// The liquid, if there is one.
-fn liquid(scene: &Scene) -> Option<&Water> {
-    scene.materials.first()?.water()
-}
-
-/// What shear stress incompressible sand withstands, if the scene has some.
-fn incompressible_sand(scene: &Scene) -> Option<Law> {
-    let sand = scene.materials.first()?.sand()?;
-    (scene.method() == Method::IncompressibleSand).then(|| Law::of(sand))
-}
-
-/// Kinematic viscosity ν = μ / ρ of the liquid [m²/s].
-fn viscosity(scene: &Scene) -> f32 {
-    liquid(scene).map_or(0.0, |water| water.viscosity / water.density)
-}
-
-/// Surface tension over density, σ / ρ [m³/s²].
-fn tension(scene: &Scene) -> f32 {
-    liquid(scene).map_or(0.0, |water| water.surface_tension / water.density)
 }

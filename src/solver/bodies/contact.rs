@@ -38,7 +38,7 @@ impl Touched {
         }
     }
 
-    fn body(&self) -> Option<usize> {
+    pub(super) fn body(&self) -> Option<usize> {
         if let Self::Body(i) = self { Some(*i) } else { None }
     }
 }

@@ -78,13 +78,16 @@ impl Bodies {
             let end = searching[a].bounds.maxs.x;
             let near = order[n + 1..].iter().take_while(|b| start(b) <= end);
             let touching = near.filter(|b| searching[a].bounds.intersects(&searching[**b].bounds));
-            pairs.extend(touching.map(|&b| Pair::Bodies(a.min(b), a.max(b))));
+            let all = touching.map(|&b| (a.min(b), a.max(b)));
+            let solid = all.filter(|(a, b)| self.meet(Touched::Body(*a), *b));
+            pairs.extend(solid.map(|(a, b)| Pair::Bodies(a, b)));
         }
         for (p, obstruction) in obstructions.iter().enumerate() {
             let (low, high) = obstruction.bounds();
             let bounds = Aabb::new(vector(low.as_dvec3()), vector(high.as_dvec3()));
             for (i, body) in searching.iter().enumerate() {
-                if obstruction.inverted || body.bounds.intersects(&bounds) {
+                let near = obstruction.inverted || body.bounds.intersects(&bounds);
+                if near && self.meet(Touched::Collider(obstruction.collider), i) {
                     pairs.push(Pair::Piece(p, i));
                 }
             }
@@ -93,12 +96,18 @@ impl Bodies {
             let (at, is_below) = (f64::from(at), side > 0.0);
             for (i, body) in searching.iter().enumerate() {
                 let (low, high) = (body.bounds.mins[axis], body.bounds.maxs[axis]);
-                if if is_below { low <= at } else { high >= at } {
+                let near = if is_below { low <= at } else { high >= at };
+                if near && self.meet(Touched::Wall, i) {
                     pairs.push(Pair::Wall(w, i));
                 }
             }
         }
         pairs
+    }
+
+    /// False if a body passes through something.
+    fn meet(&self, touched: Touched, body: usize) -> bool {
+        !self.passing.contains(&(touched, body))
     }
 
     fn between_bodies(&self, a: usize, b: usize, all: &[Searching], now: Moment) -> Vec<Contact> {

@@ -32,7 +32,7 @@ use crate::geometry::{BodyGeometry, Solids};
 use crate::particles::BodyState;
 use crate::scene::{Body, Hinge, Scene, Weight};
 use crate::solver::Warning;
-use contact::Contact;
+use contact::{Contact, Touched};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use mobility::{Axis, Mobility, Twist};
 use parry3d_f64::shape::SharedShape;
@@ -51,6 +51,8 @@ pub struct Bodies {
     contacts: Vec<Contact>,
     /// The speed that gravity gives in the present step [m/s].
     fall: f64,
+    /// Bodies on hinges and what they overlap at the start, such as an axle: they pass through it.
+    passing: Vec<(Touched, usize)>,
 }
 
 /// The solids of a step, and the bodies among them, which take up what matter does to them.
@@ -59,6 +61,14 @@ pub struct Obstacles<'a> {
     pub solids: &'a Solids,
     /// The bodies, for their mass and for [`Bodies::apply_impulse`].
     pub bodies: &'a mut Bodies,
+}
+
+/// A body that is where something else is.
+struct Overlap {
+    touched: Touched,
+    body: usize,
+    /// How deep \[m\].
+    depth: f64,
 }
 
 /// What never changes of a body.
@@ -85,17 +95,20 @@ pub struct LostBody {
 }
 
 impl Bodies {
-    /// The scene's bodies, whose geometry `solids` has, in these states; where they start if there
-    /// are none.
-    pub fn new(scene: &Scene, solids: &Solids, states: &[BodyState]) -> Self {
+    /// The scene's bodies, whose geometry `solids` has, where they start. `solids` stand as at the
+    /// first frame.
+    pub fn new(scene: &Scene, solids: &Solids) -> Self {
         let parts = || scene.bodies.iter().zip(solids.bodies());
         let kinds: Vec<Kind> = parts().map(|(body, geometry)| Kind::new(body, geometry)).collect();
         let start =
             kinds.iter().zip(parts()).map(|(kind, (body, geometry))| kind.start(body, geometry));
-        let states = if states.is_empty() { start.collect() } else { states.to_vec() };
+        let states: Vec<BodyState> = start.collect();
         let middles = states.iter().map(|s| s.orientation).collect();
-        let (surroundings, contacts) = (Surroundings::default(), Vec::new());
-        Self { kinds, states, middles, surroundings, contacts, fall: 0.0 }
+        let (surroundings, contacts, passing) = (Surroundings::default(), Vec::new(), Vec::new());
+        let mut bodies =
+            Self { kinds, states, middles, surroundings, contacts, fall: 0.0, passing };
+        bodies.passing = bodies.hinges_that_overlap(solids);
+        bodies
     }
 
     /// How many there are.
@@ -201,24 +214,47 @@ impl Bodies {
 
     /// Bodies that overlap each other or a collider now, and how deep.
     pub fn overlaps(&mut self, scene: &Scene, solids: &Solids) -> Vec<Warning> {
-        self.surroundings.update(solids);
+        let found = self.find_overlaps(solids);
         let mut warnings = self.surroundings.without_shape(scene);
-        self.fall = 0.0;
-        self.find_contacts(solids, 0.0);
-        let contacts = std::mem::take(&mut self.contacts);
-        for pair in contacts.chunk_by(|a, b| (a.touched, a.body) == (b.touched, b.body)) {
-            let depth = pair.iter().map(|contact| -contact.gap).fold(0.0, f64::max);
-            if depth > UNSEEN_OVERLAP * self.kinds[pair[0].body].radius {
-                let name = &self.kinds[pair[0].body].name;
-                let other = pair[0].touched.describe(scene);
-                warnings.push(Warning {
-                    code: "overlap",
-                    message: format!("body `{name}` overlaps {other} by {depth:.2e} m"),
-                    help: "move them apart, or they will push each other away".into(),
-                });
-            }
-        }
+        warnings.extend(found.into_iter().map(|Overlap { touched, body, depth }| {
+            let (name, other) = (&self.kinds[body].name, touched.describe(scene));
+            let passes = self.passing.contains(&(touched, body));
+            let help = if passes {
+                "as it turns on a hinge, they pass through each other; move them apart if they should not"
+            } else {
+                "move them apart, or they will push each other away"
+            };
+            let message = format!("body `{name}` overlaps {other} by {depth:.2e} m");
+            Warning { code: "overlap", message, help: help.into() }
+        }));
         warnings
+    }
+
+    /// What overlaps now, each pair once.
+    fn find_overlaps(&mut self, solids: &Solids) -> Vec<Overlap> {
+        let passing = std::mem::take(&mut self.passing);
+        self.fall = 0.0;
+        self.surroundings.update(solids);
+        self.find_contacts(solids, 0.0);
+        self.passing = passing;
+        let contacts = std::mem::take(&mut self.contacts);
+        let pairs = contacts.chunk_by(|a, b| (a.touched, a.body) == (b.touched, b.body));
+        let deepest = pairs.map(|pair| Overlap {
+            touched: pair[0].touched,
+            body: pair[0].body,
+            depth: pair.iter().map(|contact| -contact.gap).fold(0.0, f64::max),
+        });
+        deepest.filter(|o| o.depth > UNSEEN_OVERLAP * self.kinds[o.body].radius).collect()
+    }
+
+    fn hinges_that_overlap(&mut self, solids: &Solids) -> Vec<(Touched, usize)> {
+        if self.kinds.iter().all(|kind| kind.hinge.is_none()) {
+            return Vec::new();
+        }
+        let found = self.find_overlaps(solids).into_iter();
+        let is_hinged = |i: usize| self.kinds[i].hinge.is_some();
+        let hinged = |o: &Overlap| is_hinged(o.body) || o.touched.body().is_some_and(is_hinged);
+        found.filter(hinged).map(|o| (o.touched, o.body)).collect()
     }
 
     fn motion(&self, i: usize) -> Twist {
