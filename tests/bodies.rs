@@ -12,7 +12,7 @@ use foreshore::numerics::grid::{BlockGrid, block_of, cell_at};
 use foreshore::run::{BakeOptions, SilentBake};
 use foreshore::scene::{Body, Hinge, Scene, Shape, Weight};
 use foreshore::solver::{Bodies, Observer, Silent, Simulation, SubstepReport, Warning};
-use glam::{DAffine3, DMat3, DVec3, Vec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use std::f64::consts::PI;
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -326,6 +326,33 @@ fn bodies_slide_down_a_mesh_and_stay_in_a_bowl() {
     let at = world.bodies.center(0);
     assert!(lowest > 0.2 - 0.01, "{lowest}");
     assert!(at.x > 3.0 && (at.y + 0.8).abs() < 0.01, "it lies on the floor behind the ramp: {at}");
+}
+
+#[test]
+fn bodies_from_files_stand_where_their_transform_puts_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = DVec3::new(0.2, 0.5, 1.1);
+    let mesh = alembic::cuboid(Vec3::ONE, Vec3::ONE + size.as_vec3());
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, -2.0, 0.5).normalize(), 0.8);
+    let place = DAffine3::from_scale_rotation_translation(DVec3::splat(2.0), turn, DVec3::X);
+    let mut scene = water(0.1, None);
+    scene
+        .bodies
+        .push(body("crate", alembic::write(&folder.path().join("a.abc"), &[place], &[mesh])));
+    let mut world = World::new(scene);
+    let center = place.transform_point3(DVec3::ONE + 0.5 * size);
+    assert!(world.bodies.center(0).distance(center) < 1e-6);
+    let (mass, sides) = (2000.0 * 8.0 * size.element_product(), (2.0 * size) * (2.0 * size));
+    assert!((world.bodies.mass(0) / mass - 1.0).abs() < 1e-6);
+    let sum = DVec3::splat(sides.element_sum());
+    let upright = DMat3::from_diagonal((sum - sides) * (mass / 12.0));
+    let turn = DMat3::from_quat(turn);
+    let expected = turn * upright * turn.transpose();
+    let error = (world.inertia(0) - expected).to_cols_array().map(f64::abs);
+    assert!(error.into_iter().fold(0.0, f64::max) < 1e-5 * mass, "{error:?}");
+
+    world.bodies.apply_impulse(0, [0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(world.bodies.advance(0.01).unwrap_err().name, "crate");
 }
 
 #[test]

@@ -42,6 +42,10 @@ fn changes_that_matter_to_a_checkpoint_are_told() {
         changes(valid().with("domain", "open", "[\"+y\"]").with("collider", "friction", "0.5")),
         ["collider[0].friction: absent → 0.5", "domain.open: absent → [\"+y\"]"]
     );
+    assert_eq!(
+        changes(valid().with("body", "mass", "3").with("body", "name", "\"other\"")),
+        ["body[0].density: 2000.0 → absent", "body[0].mass: absent → 3.0"]
+    );
 }
 
 #[test]
