@@ -1,42 +1,44 @@
-//! Rows of a block and of those below it.
+//! Rows of a block and of those around it, read where they lie.
 
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
+use crate::numerics::rows;
 use wide::f32x8;
 
 /// What 27 blocks hold, the middle one's neighbours included.
 pub struct Around<'a, T> {
-    blocks: [Option<&'a T>; 27],
+    blocks: [&'a T; 27],
 }
 
 impl<'a, T> Around<'a, T> {
-    /// What `get` has for block `b` and its neighbours.
-    pub fn new(grid: &BlockGrid, b: usize, get: impl Fn(usize) -> &'a T) -> Self {
-        let present = |n: u32| (n != NO_BLOCK).then(|| get(n as usize));
-        Self { blocks: grid.neighbours(b).map(present) }
+    /// What `get` has for block `b` and its neighbours; `zero` where there is no block.
+    pub fn new(grid: &BlockGrid, b: usize, zero: &'a T, get: impl Fn(usize) -> &'a T) -> Self {
+        let at = |n: u32| if n == NO_BLOCK { zero } else { get(n as usize) };
+        Self { blocks: grid.neighbours(b).map(at) }
     }
 
-    /// The values that `column` picks in the cells that lie `[x, y, z]` (0 or 1 each) below those of the
-    /// middle block's row `row` (8 x + y); zero where there is no block.
+    /// The values that `column` picks in the cells that lie `offset` (−1, 0 or 1 along each axis) from
+    /// those of the middle block's row `row` (8 x + y).
     #[inline(always)]
-    pub fn row_below(
+    pub fn row(
         &self,
         row: usize,
-        [x, y, z]: [usize; 3],
+        [dx, dy, dz]: [i32; 3],
         column: impl Fn(&T) -> &[f32; BLOCK_CELLS],
     ) -> f32x8 {
         // Counted from the block below, so that nothing is negative.
-        let [x, y] = [row / BLOCK_EDGE + BLOCK_EDGE - x, row % BLOCK_EDGE + BLOCK_EDGE - y];
-        let middle = 9 * (x / BLOCK_EDGE) + 3 * (y / BLOCK_EDGE) + 1;
+        let x = (row / BLOCK_EDGE + BLOCK_EDGE).wrapping_add_signed(dx as isize);
+        let y = (row % BLOCK_EDGE + BLOCK_EDGE).wrapping_add_signed(dy as isize);
+        let line = (3 * (x / BLOCK_EDGE) + y / BLOCK_EDGE).min(8) * 3;
         let first = (x % BLOCK_EDGE * BLOCK_EDGE + y % BLOCK_EDGE) * BLOCK_EDGE;
-        let mut lanes = [0.0; BLOCK_EDGE];
-        if let Some(block) = self.blocks[middle] {
-            lanes[z..].copy_from_slice(&column(block)[first..first + BLOCK_EDGE - z]);
+        let own = rows::row(column(self.blocks[line + 1]), first);
+        let [a, b, c, d, e, f, g, h] = own.to_array();
+        match dz {
+            -1 => {
+                let below = column(self.blocks[line])[first + BLOCK_EDGE - 1];
+                f32x8::new([below, a, b, c, d, e, f, g])
+            }
+            1 => f32x8::new([b, c, d, e, f, g, h, column(self.blocks[line + 2])[first]]),
+            _ => own,
         }
-        if z == 1
-            && let Some(block) = self.blocks[middle - 1]
-        {
-            lanes[0] = column(block)[first + BLOCK_EDGE - 1];
-        }
-        f32x8::new(lanes)
     }
 }

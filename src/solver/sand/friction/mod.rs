@@ -18,6 +18,7 @@
 //! E. Candès 2015, doi:10.1007/s10208-013-9150-3] from the stress of the last step.
 
 mod around;
+mod at_work;
 mod faces;
 mod shear;
 mod walls;
@@ -25,22 +26,23 @@ mod walls;
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
-use crate::numerics::halo::{HaloTile, load_halo, load_halo_of};
-use crate::numerics::rows::{self, put_row};
+use crate::numerics::halo::HaloTile;
 use crate::numerics::transfer::FaceField;
 use crate::particles::{CarriedStress, STRESS_COMPONENTS as COMPONENTS, Stress};
 use crate::scene::YieldSurface;
 use around::Around;
+use at_work::{AtWork, Rows, positive};
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 use walls::WallCells;
-use wide::f32x8;
 
 /// Greatest eigenvalue of E Eᵀ for sand of one density: that of the shortest waves is 8.
 const STIFFEST: f32 = 8.0;
 /// Share of the step length that is left to the friction of walls, whose own greatest eigenvalue is 1.
 const LEFT_TO_WALLS: f32 = 0.2;
 
+static NO_STRESS: Stress = Stress([[0.0; BLOCK_CELLS]; COMPONENTS]);
+static NO_VALUES: Block<f32> = Block([0.0; BLOCK_CELLS]);
 const EMPTY: HaloTile<f32> = [[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2];
 
 /// The sand as friction sees it.
@@ -84,6 +86,8 @@ pub struct FrictionSolver {
     grid: BlockGrid,
     /// Their numbers in the grid of all.
     source: Vec<u32>,
+    /// The numbers of all blocks among them.
+    own: Vec<u32>,
     lightness: FaceField,
     start: FaceField,
     velocity: FaceField,
@@ -91,15 +95,16 @@ pub struct FrictionSolver {
     edges: [Field<f32>; 3],
     bound: Field<f32>,
     step: Field<f32>,
-    /// Blocks with sand at any face.
-    has_sand: Vec<bool>,
-    /// Blocks in which anything presses.
-    presses: Vec<bool>,
-    /// Blocks in which friction changes velocities.
-    moves: Vec<bool>,
+    /// Rows with sand around a lower edge of each pair, and at a lower face along each axis.
+    sand_edges: [Vec<Rows>; 3],
+    sand_faces: [Vec<Rows>; 3],
+    at_work: AtWork,
     stress: Vec<Stress>,
     ahead: Vec<Stress>,
-    edge_sums: [Field<f32>; 3],
+    /// Rows of cells whose stress may differ from zero.
+    held: Vec<Rows>,
+    /// Sums of stresses at edges on the way to the faces, shear rates on the way back.
+    at_edges: [Field<f32>; 3],
     walls: WallCells,
     squares: f64,
 }
@@ -115,9 +120,12 @@ impl FrictionSolver {
             stress
         };
         let from = |b: &_| carried.get(*b).map_or(Stress::zeroed(), scaled);
+        let blocks = self.grid.blocks();
         self.stress.clear();
-        self.stress.par_extend(self.grid.blocks().par_iter().map(from));
-        self.ahead.resize(self.stress.len(), Stress::zeroed());
+        self.stress.par_extend(blocks.par_iter().map(from));
+        self.ahead.clone_from(&self.stress);
+        self.held.clear();
+        self.held.extend(blocks.iter().map(|b| carried.get(*b).map_or(0, |_| Rows::MAX)));
         let at_walls = |b: &_| carried.walls(*b).iter().map(|(cell, s)| (*cell, *s * dt)).collect();
         self.walls.begin(self.grid.blocks().iter().map(at_walls));
         self.copy_fields(rubbing);
@@ -126,27 +134,36 @@ impl FrictionSolver {
     /// Chooses the blocks that may bear pressure, those beside them, and those in which something falls
     /// on solids.
     fn choose_blocks(&mut self, rubbing: Rubbing<'_>) {
-        let Rubbing { grid, phi, solid, stopped, .. } = rubbing;
+        let Rubbing { grid, phi, solid, stopped, lightness, .. } = rubbing;
         let presses = |b: usize| {
             let stops = |axis: &Field<f32>| axis.blocks[b].0.iter().any(|v| *v != 0.0);
             phi.blocks[b].0.iter().any(|phi| *phi < 0.0)
                 || solid.active[b] && stopped.axes.iter().any(stops)
         };
         let presses: Vec<bool> = (0..grid.len()).into_par_iter().map(presses).collect();
+        // Others have no face that friction could move or that moves what it acts on.
+        let has_part = |b: usize| {
+            let sand = |axis: &Field<f32>| axis.blocks[b].0.iter().any(|light| *light > 0.0);
+            presses[b] || solid.is_moving && solid.active[b] || lightness.axes.iter().any(sand)
+        };
         let near = |b: &usize| {
-            grid.neighbours(*b).iter().any(|n| presses.get(*n as usize).copied().unwrap_or(false))
+            let presses = |n: &u32| presses.get(*n as usize).copied().unwrap_or(false);
+            grid.neighbours(*b).iter().any(presses) && has_part(*b)
         };
         // Both grids list their blocks in the same order.
         let chosen: Vec<usize> = (0..grid.len()).into_par_iter().filter(near).collect();
         self.grid = BlockGrid::from_blocks(chosen.iter().map(|b| grid.blocks()[*b]));
         self.source.clear();
         self.source.extend(chosen.iter().map(|b| *b as u32));
+        self.own.clear();
+        self.own.resize(grid.len(), NO_BLOCK);
+        chosen.iter().enumerate().for_each(|(own, b)| self.own[*b] = own as u32);
     }
 
     fn copy_fields(&mut self, rubbing: Rubbing<'_>) {
         gather_faces(&self.source, rubbing.lightness, &mut self.lightness);
         let empty = Block([0.0; BLOCK_CELLS]);
-        let fields = self.edges.iter_mut().chain(&mut self.edge_sums);
+        let fields = self.edges.iter_mut().chain(&mut self.at_edges);
         for field in fields.chain([&mut self.bound, &mut self.step]) {
             field.blocks.resize(self.grid.len(), empty);
         }
@@ -160,11 +177,12 @@ impl FrictionSolver {
         step.blocks.par_iter_mut().enumerate().for_each(|(b, step)| {
             shear::find_steps(grid, lightness, b, share, &mut step.0);
         });
-        let sand = |b: usize| {
-            lightness.axes.iter().any(|axis| axis.blocks[b].0.iter().any(|light| *light > 0.0))
+        let rows = |field: &Field<f32>, rows: &mut Vec<Rows>| {
+            rows.clear();
+            rows.par_extend(field.blocks.par_iter().map(|block| positive(&block.0)));
         };
-        self.has_sand.clear();
-        self.has_sand.par_extend((0..grid.len()).into_par_iter().map(sand));
+        edges.iter().zip(&mut self.sand_edges).for_each(|(edges, sand)| rows(edges, sand));
+        lightness.axes.iter().zip(&mut self.sand_faces).for_each(|(faces, sand)| rows(faces, sand));
     }
 
     /// Sets the bounds that belong to the pressure, and brings the stress within them.
@@ -177,33 +195,29 @@ impl FrictionSolver {
             bound.0.iter_mut().zip(p).zip(k).for_each(|((bound, p), k)| *bound = k * p);
         });
         self.walls.find(rubbing, &self.source);
-        self.presses.clear();
         let (bound, walls) = (&self.bound.blocks, &self.walls);
-        let presses = |b: usize| bound[b].0.iter().any(|bound| *bound > 0.0) || !walls.is_empty(b);
-        self.presses.par_extend((0..self.grid.len()).into_par_iter().map(presses));
+        let cells = |b: usize| positive(&bound[b].0);
+        self.at_work.find(
+            &self.grid,
+            cells,
+            |b: usize| walls.rows(b),
+            &self.sand_edges,
+            &self.sand_faces,
+        );
         let squares = self.total(|b| shear::sum(&self.bound.blocks[b].0, |k| k * k));
         self.squares = squares + self.walls.squares();
-        let each = self.stress.par_iter_mut().zip(&mut self.ahead).zip(&self.bound.blocks);
-        each.zip(&self.presses).for_each(|(((stress, ahead), bound), presses)| {
-            if *presses {
-                shear::bring_within(rubbing.surface, &bound.0, stress);
-            } else {
-                *stress = Stress::zeroed();
+        let stresses = self.stress.par_iter_mut().zip(&mut self.ahead).zip(&self.bound.blocks);
+        let rows = self.at_work.cells.par_iter().zip(&mut self.held);
+        stresses.zip(rows).for_each(|(((stress, ahead), bound), (at_work, held))| {
+            let others = std::mem::replace(held, *at_work) & !at_work;
+            if *at_work | others != 0 {
+                shear::bring_within(rubbing.surface, *at_work, others, &bound.0, stress);
+                *ahead = *stress;
             }
-            *ahead = *stress;
         });
         self.walls.bring_within_bounds();
-        let near = |b: usize| {
-            let neighbours = self.grid.neighbours(b).iter();
-            self.has_sand[b]
-                && neighbours.copied().filter(|n| *n != NO_BLOCK).any(|n| self.presses[n as usize])
-        };
-        let moves: Vec<bool> = (0..self.grid.len()).into_par_iter().map(near).collect();
-        for sums in &mut self.edge_sums {
-            let idle = sums.blocks.iter_mut().zip(&moves).filter(|(_, moves)| !**moves);
-            idle.for_each(|(sums, _)| sums.0.fill(0.0));
-        }
-        self.moves = moves;
+        let at_edges = self.at_edges.iter_mut().flat_map(|field| &mut field.blocks);
+        at_edges.for_each(|block| block.0.fill(0.0));
     }
 
     /// Minimises the kinetic energy, starting from `velocity` without friction, and sets `change` to what
@@ -217,26 +231,33 @@ impl FrictionSolver {
         change: &mut FaceField,
     ) -> u32 {
         self.set_bounds(rubbing);
-        change.axes.iter_mut().for_each(|axis| axis.reset(rubbing.grid, 0.0));
         if self.squares == 0.0 {
+            change.axes.iter_mut().for_each(|axis| axis.reset(rubbing.grid, 0.0));
             return 0;
         }
         gather_faces(&self.source, velocity, &mut self.start);
-        for (velocity, start) in self.velocity.axes.iter_mut().zip(&self.start.axes) {
-            velocity.blocks.clone_from(&start.blocks);
-        }
+        self.velocity.copy_from(&self.start);
         let iterations = self.iterate(rubbing.surface, effort);
-        let fields = self.velocity.axes.iter().zip(&self.start.axes).zip(&mut change.axes);
-        for ((velocity, start), change) in fields {
-            let blocks = velocity.blocks.iter().zip(&start.blocks).zip(&self.source);
-            for (((after, before), source), _) in
-                blocks.zip(&self.moves).filter(|(_, moves)| **moves)
-            {
-                let change = change.blocks[*source as usize].0.iter_mut();
-                change.zip(after.0.iter().zip(&before.0)).for_each(|(c, (a, b))| *c = a - b);
-            }
-        }
+        self.find_change(change);
         iterations
+    }
+
+    /// What friction has changed the velocity by, laid out on the grid of all.
+    fn find_change(&self, change: &mut FaceField) {
+        let Self { velocity, start, at_work, own, .. } = self;
+        for (axis, change) in change.axes.iter_mut().enumerate() {
+            let (after, before) = (&velocity.axes[axis].blocks, &start.axes[axis].blocks);
+            change.blocks.resize(own.len(), Block([0.0; BLOCK_CELLS]));
+            change.blocks.par_iter_mut().zip(own).for_each(|(change, own)| {
+                let own = *own as usize;
+                if own < after.len() && at_work.faces[axis][own] != 0 {
+                    let values = after[own].0.iter().zip(&before[own].0);
+                    change.0.iter_mut().zip(values).for_each(|(c, (a, b))| *c = a - b);
+                } else {
+                    change.0.fill(0.0);
+                }
+            });
+        }
     }
 
     fn iterate(&mut self, surface: YieldSurface, effort: Effort) -> u32 {
@@ -264,47 +285,38 @@ impl FrictionSolver {
 
     /// Goes back to the stresses themselves.
     fn restart(&mut self) {
-        self.ahead.par_iter_mut().zip(&self.stress).for_each(|(ahead, stress)| *ahead = *stress);
+        let blocks = self.ahead.par_iter_mut().zip(&self.stress).zip(&self.at_work.cells);
+        let at_work = blocks.filter(|(_, rows)| **rows != 0);
+        at_work.for_each(|((ahead, stress), _)| *ahead = *stress);
         self.walls.restart();
     }
 
     /// v = v* − (1/ρ) Eᵀ σ of the stress ahead.
     fn find_velocity(&mut self) {
-        let (grid, ahead, edges, moves) = (&self.grid, &self.ahead, &self.edges, &self.moves);
-        let [xy, yz, zx] = &mut self.edge_sums;
-        let sums = xy.blocks.par_iter_mut().zip(&mut yz.blocks).zip(&mut zx.blocks);
-        sums.enumerate().filter(|(b, _)| moves[*b]).for_each(|(b, ((xy, yz), zx))| {
-            let around = Around::new(grid, b, |n| &ahead[n]);
-            for (pair, sums) in [xy, yz, zx].into_iter().enumerate() {
-                faces::sum_at_edges(&around, pair, &edges[pair].blocks[b].0, &mut sums.0);
-            }
+        let Self {
+            grid, ahead, edges, lightness, start, at_work, at_edges, walls, velocity, ..
+        } = self;
+        let (grid, ahead, at_work) = (&*grid, &*ahead, &*at_work);
+        for_each_block(at_edges, &at_work.edges, |b, sums| {
+            let around = Around::new(grid, b, &NO_STRESS, |n| &ahead[n]);
+            let (rows, weight) = (&at_work.edges, &*edges);
+            let [xy, yz, zx] = sums;
+            faces::sum_at_edges::<0>(&around, rows[0][b], &weight[0].blocks[b].0, &mut xy.0);
+            faces::sum_at_edges::<1>(&around, rows[1][b], &weight[1].blocks[b].0, &mut yz.0);
+            faces::sum_at_edges::<2>(&around, rows[2][b], &weight[2].blocks[b].0, &mut zx.0);
         });
-        let Self { lightness, start, presses, edge_sums, walls, velocity, .. } = self;
-        let [x, y, z] = &mut velocity.axes;
-        let axes = x.blocks.par_iter_mut().zip(&mut y.blocks).zip(&mut z.blocks);
-        let room = || Box::new(([EMPTY; 3], EMPTY));
-        let moving = axes.enumerate().filter(|(b, _)| moves[*b]);
-        moving.for_each_init(room, |room, (b, ((x, y), z))| {
-            let (edges, normal) = &mut **room;
-            for (tile, sums) in edges.iter_mut().zip(edge_sums.iter()) {
-                load_halo(grid, sums, b, 0.0, tile);
-            }
-            for (axis, velocity) in [x, y, z].into_iter().enumerate() {
-                let normals = |n: u32| {
-                    let n = n as usize;
-                    presses.get(n).is_some_and(|presses| *presses).then(|| &ahead[n].0[axis])
-                };
-                load_halo_of(grid, normals, b, 0.0, normal);
+        let at_edges = &*at_edges;
+        for_each_block(&mut velocity.axes, &at_work.faces, |b, velocity| {
+            let stresses = Around::new(grid, b, &NO_STRESS, |n| &ahead[n]);
+            let edges = around_of(grid, b, at_edges);
+            for (axis, velocity) in velocity.into_iter().enumerate() {
                 let light = &lightness.axes[axis].blocks[b].0;
                 let start = &start.axes[axis].blocks[b].0;
-                for row in 0..BLOCK_EDGE * BLOCK_EDGE {
-                    let at = row * BLOCK_EDGE;
-                    let light = rows::row(light, at);
-                    if light.simd_gt(f32x8::ZERO).none() {
-                        continue;
-                    }
-                    let pull = faces::pull(normal, edges, axis, row);
-                    put_row(&mut velocity.0, at, rows::row(start, at) - light * pull);
+                let rows = at_work.faces[axis][b];
+                match axis {
+                    0 => faces::pull::<0>(&stresses, &edges, rows, [light, start], velocity),
+                    1 => faces::pull::<1>(&stresses, &edges, rows, [light, start], velocity),
+                    _ => faces::pull::<2>(&stresses, &edges, rows, [light, start], velocity),
                 }
                 walls.pull(grid, b, axis, light, &mut velocity.0);
             }
@@ -313,17 +325,30 @@ impl FrictionSolver {
 
     /// One projected step of all stresses along the strain rates.
     fn step_along_gradient(&mut self, surface: YieldSurface, beta: f32) -> Moved {
-        let Self { grid, velocity, edges, bound, step, stress, ahead, presses, .. } = self;
-        let grid = &*grid;
-        let cells = stress.par_iter_mut().zip(ahead).enumerate();
+        let Self { grid, velocity, edges, bound, step, stress, ahead, at_work, at_edges, .. } =
+            self;
+        let (grid, velocity, at_work) = (&*grid, &velocity.axes, &*at_work);
+        for_each_block(at_edges, &at_work.edges, |b, rates| {
+            let velocity = around_of(grid, b, velocity);
+            let (rows, weight) = (&at_work.edges, &*edges);
+            let [xy, yz, zx] = rates;
+            shear::shear_at_edges::<0>(&velocity, rows[0][b], &weight[0].blocks[b].0, &mut xy.0);
+            shear::shear_at_edges::<1>(&velocity, rows[1][b], &weight[1].blocks[b].0, &mut yz.0);
+            shear::shear_at_edges::<2>(&velocity, rows[2][b], &weight[2].blocks[b].0, &mut zx.0);
+        });
+        let at_edges = &*at_edges;
+        let cells = stress.par_iter_mut().zip(ahead).zip(&at_work.cells).enumerate();
         let moved: Vec<Moved> = cells
-            .map_init(shear::StrainRates::new, |strain, (b, (stress, ahead))| {
-                if !presses[b] {
+            .map(|(b, ((stress, ahead), at_work))| {
+                if *at_work == 0 {
                     return Moved::default();
                 }
-                let (bound, step) = (&bound.blocks[b].0, &step.blocks[b].0);
-                strain.load(grid, velocity, edges, b);
-                strain.step(surface, bound, step, beta, stress, ahead)
+                let strain = shear::StrainRates {
+                    velocity: around_of(grid, b, velocity),
+                    edges: around_of(grid, b, at_edges),
+                };
+                let limits = [&bound.blocks[b].0, &step.blocks[b].0];
+                strain.step(surface, *at_work, limits, beta, stress, ahead)
             })
             .collect();
         moved.into_iter().fold(self.walls.step(grid, &self.velocity, beta), Moved::and)
@@ -357,6 +382,27 @@ impl Moved {
     fn and(self, other: Self) -> Self {
         Self { change: self.change + other.change, backwards: self.backwards + other.backwards }
     }
+}
+
+/// Runs `work` on each block of three fields that has rows in any of `at_work`.
+fn for_each_block(
+    fields: &mut [Field<f32>; 3],
+    at_work: &[Vec<Rows>; 3],
+    work: impl Fn(usize, [&mut Block<f32>; 3]) + Sync + Send,
+) {
+    let [first, second, third] = fields;
+    let blocks = first.blocks.par_iter_mut().zip(&mut second.blocks).zip(&mut third.blocks);
+    let busy = |b: usize| at_work.iter().any(|rows| rows[b] != 0);
+    let blocks = blocks.enumerate().filter(|(b, _)| busy(*b));
+    blocks.for_each(|(b, ((first, second), third))| work(b, [first, second, third]));
+}
+
+fn around_of<'a>(
+    grid: &BlockGrid,
+    b: usize,
+    fields: &'a [Field<f32>; 3],
+) -> [Around<'a, Block<f32>>; 3] {
+    [0, 1, 2].map(|axis| Around::new(grid, b, &NO_VALUES, |n| &fields[axis].blocks[n]))
 }
 
 /// Copies the blocks of `from` that `source` names.

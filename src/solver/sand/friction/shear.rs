@@ -1,10 +1,13 @@
 //! From velocities to stresses: strain rates E v, and the projection of stresses on what yields not.
 
-use super::{COMPONENTS, EMPTY, Moved, Stress, axes_of, component};
-use crate::numerics::field::Field;
+use super::around::Around;
+use super::at_work::{Rows, each};
+use super::faces::{towards, within_pair};
+use super::{COMPONENTS, EMPTY, Moved, Stress, axes_of};
+use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo};
-use crate::numerics::rows::{self, put_row, row_above, row_below, row_of, tile_row, unit_step};
+use crate::numerics::rows::{self, put_row, row_below, row_of, tile_row};
 use crate::numerics::transfer::FaceField;
 use crate::scene::YieldSurface;
 use wide::f32x8;
@@ -69,56 +72,52 @@ pub fn find_steps(
     }
 }
 
-/// The strain rates of one block, per cell.
-pub struct StrainRates {
-    velocity: [HaloTile<f32>; 3],
-    /// √½ times the shear rate at the lower edges of each tile cell but the first ones.
-    edges: [HaloTile<f32>; 3],
+/// Sets the lower edges of the pair `PAIR` in `at_work` to √½ times their shear rate; `weight` is √½ where all
+/// four faces around have sand and 0 elsewhere.
+pub fn shear_at_edges<const PAIR: usize>(
+    velocity: &[Around<'_, Block<f32>>; 3],
+    at_work: Rows,
+    weight: &[f32; BLOCK_CELLS],
+    rates: &mut [f32; BLOCK_CELLS],
+) {
+    let (first, second) = axes_of(PAIR);
+    let half = f32x8::splat(0.5);
+    for row in each(at_work) {
+        let across = |axis: usize, along: usize| {
+            let at = |offset| velocity[axis].row(row, offset, |velocity| &velocity.0);
+            at([0; 3]) - at(towards(along, -1))
+        };
+        let rate = half * (across(first, second) + across(second, first));
+        let at = row * BLOCK_EDGE;
+        put_row(rates, at, rate * rows::row(weight, at));
+    }
 }
 
-impl StrainRates {
-    /// Room for those of a block.
-    pub fn new() -> Box<Self> {
-        Box::new(Self { velocity: [EMPTY; 3], edges: [EMPTY; 3] })
-    }
+/// The strain rates of one block, per cell.
+pub struct StrainRates<'a> {
+    /// Velocities at the faces.
+    pub velocity: [Around<'a, Block<f32>>; 3],
+    /// What [`shear_at_edges`] found.
+    pub edges: [Around<'a, Block<f32>>; 3],
+}
 
-    /// Finds those of block `b`.
-    pub fn load(
-        &mut self,
-        grid: &BlockGrid,
-        velocity: &FaceField,
-        weights: &[Field<f32>; 3],
-        b: usize,
-    ) {
-        for (tile, axis) in self.velocity.iter_mut().zip(&velocity.axes) {
-            load_halo(grid, axis, b, 0.0, tile);
-        }
-        for (pair, edges) in self.edges.iter_mut().enumerate() {
-            load_halo(grid, &weights[pair], b, 0.0, edges);
-            shear_at_edges(&self.velocity, pair, edges);
-        }
-    }
-
-    /// One projected step of length `step` from the stress `ahead` along the strain rates; `ahead` is
-    /// then moved on by `beta` times the change of `stress`.
+impl StrainRates<'_> {
+    /// One projected step of length `step` from the stress `ahead` along the strain rates, in the rows
+    /// `at_work`; `ahead` is then moved on by `beta` times the change of `stress`.
     pub fn step(
         &self,
         surface: YieldSurface,
-        bound: &[f32; BLOCK_CELLS],
-        step: &[f32; BLOCK_CELLS],
+        at_work: Rows,
+        [bound, step]: [&[f32; BLOCK_CELLS]; 2],
         beta: f32,
         stress: &mut Stress,
         ahead: &mut Stress,
     ) -> Moved {
         let mut moved = Moved::default();
         let beta = f32x8::splat(beta);
-        for row in 0..BLOCK_EDGE * BLOCK_EDGE {
+        for row in each(at_work) {
             let at = row * BLOCK_EDGE;
-            let bound = rows::row(bound, at);
-            if bound.simd_gt(f32x8::ZERO).none() {
-                continue;
-            }
-            let step = rows::row(step, at);
+            let (bound, step) = (rows::row(bound, at), rows::row(step, at));
             let rates = self.of_row(row);
             let mut trial = [f32x8::ZERO; COMPONENTS];
             for (c, trial) in trial.iter_mut().enumerate() {
@@ -144,45 +143,36 @@ impl StrainRates {
     /// E v of eight cells.
     #[inline(always)]
     fn of_row(&self, row: usize) -> [f32x8; COMPONENTS] {
-        let mut rates = [f32x8::ZERO; COMPONENTS];
-        for (axis, rate) in rates[..3].iter_mut().enumerate() {
-            let high = row_above(&self.velocity[axis], row, axis);
-            *rate = high - row_of(&self.velocity[axis], row);
-        }
-        let mean = (rates[0] + rates[1] + rates[2]) * f32x8::splat(1.0 / 3.0);
-        rates[..3].iter_mut().for_each(|rate| *rate -= mean);
-        for pair in 0..3 {
-            let (a, b) = axes_of(pair);
-            for (s, t) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                let mut at = [1; 3];
-                at[a] += s;
-                at[b] += t;
-                rates[component(pair, s, t)] = tile_row(&self.edges[pair], row, at);
-            }
-        }
-        rates
+        let face = |axis: usize, offset| self.velocity[axis].row(row, offset, |faces| &faces.0);
+        let along = |axis: usize| face(axis, towards(axis, 1)) - face(axis, [0; 3]);
+        let normal = [along(0), along(1), along(2)];
+        let mean = (normal[0] + normal[1] + normal[2]) * f32x8::splat(1.0 / 3.0);
+        let [[a, b, c, d], [e, f, g, h], [i, j, k, l]] =
+            [self.of_pair::<0>(row), self.of_pair::<1>(row), self.of_pair::<2>(row)];
+        let [x, y, z] = normal.map(|rate| rate - mean);
+        [x, y, z, a, b, c, d, e, f, g, h, i, j, k, l]
+    }
+
+    /// Shear rates at the four edges of a pair around eight cells.
+    #[inline(always)]
+    fn of_pair<const PAIR: usize>(&self, row: usize) -> [f32x8; 4] {
+        let edge =
+            |s: i32, t: i32| self.edges[PAIR].row(row, within_pair::<PAIR>(s, t), |edges| &edges.0);
+        [edge(0, 0), edge(0, 1), edge(1, 0), edge(1, 1)]
     }
 }
 
-/// Replaces the weights at the lower edges of all tile cells but the first ones by weighted shear rates.
-fn shear_at_edges(velocity: &[HaloTile<f32>; 3], pair: usize, edges: &mut HaloTile<f32>) {
-    let (first, second) = axes_of(pair);
-    let (u, v) = (&velocity[first], &velocity[second]);
-    let [du, dv] = [second, first].map(unit_step);
-    for x in 1..BLOCK_EDGE + 2 {
-        for y in 1..BLOCK_EDGE + 2 {
-            let (u_low, v_low) = (&u[x - du[0]][y - du[1]], &v[x - dv[0]][y - dv[1]]);
-            for z in 1..BLOCK_EDGE + 2 {
-                let across = u[x][y][z] - u_low[z - du[2]] + v[x][y][z] - v_low[z - dv[2]];
-                edges[x][y][z] *= 0.5 * across;
-            }
-        }
-    }
-}
-
-/// Brings stresses within their bounds.
-pub fn bring_within(surface: YieldSurface, bound: &[f32; BLOCK_CELLS], stress: &mut Stress) {
-    for at in (0..BLOCK_CELLS).step_by(BLOCK_EDGE) {
+/// Brings stresses within their bounds in the rows `at_work` and sets them to zero in `others`.
+pub fn bring_within(
+    surface: YieldSurface,
+    at_work: Rows,
+    others: Rows,
+    bound: &[f32; BLOCK_CELLS],
+    stress: &mut Stress,
+) {
+    let idle = each(others).map(|row| row * BLOCK_EDGE);
+    idle.for_each(|at| stress.0.iter_mut().for_each(|s| s[at..at + BLOCK_EDGE].fill(0.0)));
+    for at in each(at_work).map(|row| row * BLOCK_EDGE) {
         let mut values = [f32x8::ZERO; COMPONENTS];
         for (c, value) in values.iter_mut().enumerate() {
             *value = rows::row(&stress.0[c], at);

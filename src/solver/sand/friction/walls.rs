@@ -1,7 +1,9 @@
 //! Coulomb friction between sand and walls [ZB05 eq. 4], as one more dissipation: in each cell beside
 //! a solid the tangential force is at most μ times what the pressure exerts on the solid's surface.
 
+use super::at_work::Rows;
 use super::{LEFT_TO_WALLS, Moved, Rubbing};
+use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
 use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
 use crate::numerics::transfer::FaceField;
@@ -61,9 +63,10 @@ impl WallCells {
         self.blocks = self.before.par_iter().zip(source).map(in_block).collect();
     }
 
-    /// Whether nothing rubs in block `b`.
-    pub fn is_empty(&self, b: usize) -> bool {
-        self.blocks[b].is_empty()
+    /// The rows of block `b` with cells that rub.
+    pub fn rows(&self, b: usize) -> Rows {
+        let row = |cell: &WallCell| 1 << (usize::from(cell.index) / BLOCK_EDGE);
+        self.blocks[b].iter().fold(0, |rows, cell| rows | row(cell))
     }
 
     /// Sum of the squared bounds.
@@ -166,7 +169,9 @@ impl WallCell {
 fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
     let Rubbing { grid, lightness, solid, pressure, stopped, .. } = rubbing;
     let pressure = &pressure.blocks[b].0;
-    if !solid.active[b] {
+    let stops = |axis: &Field<f32>| axis.blocks[b].0.iter().any(|lost| *lost != 0.0);
+    let presses = pressure.iter().any(|p| *p > 0.0) || stopped.axes.iter().any(stops);
+    if !solid.active[b] || !presses {
         return Vec::new();
     }
     let stopped = load_axes(grid, &stopped.axes, b, 0.0);
