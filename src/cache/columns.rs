@@ -3,7 +3,9 @@
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::mask::BlockMask;
-use crate::particles::{CarriedStress, Clump, DeepWater, Particles, STRESS_COMPONENTS, Stress};
+use crate::particles::{
+    CarriedStress, Clump, DeepWater, Particles, QuietBlocks, STRESS_COMPONENTS, Stress,
+};
 use bytemuck::Pod;
 use glam::{IVec3, Mat3, Vec3};
 use std::borrow::Cow;
@@ -202,14 +204,17 @@ const STRESS_FRICTION: [u8; 12] = *b"stress.s\0\0\0\0";
 const WALL_COUNTS: [u8; 12] = *b"stress.walls";
 const WALL_CELLS: [u8; 12] = *b"stress.cells";
 const WALL_FRICTION: [u8; 12] = *b"stress.t\0\0\0\0";
+const QUIET_BLOCKS: [u8; 12] = *b"quiet.block\0";
+const QUIET_TIMES: [u8; 12] = *b"quiet.time\0\0";
 
 /// All columns of the stress in sand; none without any.
 pub fn of_stress(stress: &CarriedStress) -> Vec<Column<'_>> {
     // Taken apart so that a new field cannot be forgotten here.
-    let CarriedStress { grid, pressure, stress, walls } = stress;
-    if grid.is_empty() {
+    let CarriedStress { grid, pressure, stress, walls, quiet } = stress;
+    if grid.is_empty() && quiet.is_empty() {
         return Vec::new();
     }
+    let (quiet, times): (Vec<IVec3>, Vec<f32>) = quiet.times().iter().copied().unzip();
     let pressure: Vec<[f32; BLOCK_CELLS]> = pressure.blocks.iter().map(|block| block.0).collect();
     let counts: Vec<u64> = walls.iter().map(|cells| cells.len() as u64).collect();
     let cells: Vec<u64> = walls.iter().flatten().map(|(index, _)| u64::from(*index)).collect();
@@ -221,6 +226,8 @@ pub fn of_stress(stress: &CarriedStress) -> Vec<Column<'_>> {
         owned_column(WALL_COUNTS, &counts),
         owned_column(WALL_CELLS, &cells),
         owned_column(WALL_FRICTION, &friction),
+        owned_column(QUIET_BLOCKS, &quiet),
+        owned_column(QUIET_TIMES, &times),
     ]
 }
 
@@ -233,6 +240,8 @@ pub struct StressColumns {
     counts: Vec<u64>,
     cells: Vec<u64>,
     at_walls: Vec<Vec3>,
+    quiet: Vec<IVec3>,
+    times: Vec<f32>,
 }
 
 impl StressColumns {
@@ -245,17 +254,20 @@ impl StressColumns {
             WALL_COUNTS => any_room(&mut self.counts, entry),
             WALL_CELLS => any_room(&mut self.cells, entry),
             WALL_FRICTION => any_room(&mut self.at_walls, entry),
+            QUIET_BLOCKS => any_room(&mut self.quiet, entry),
+            QUIET_TIMES => any_room(&mut self.times, entry),
             _ => None,
         }
     }
 
     /// The stress, or `None` if columns are missing or do not fit together.
     pub fn finish(self) -> Option<CarriedStress> {
-        let Self { blocks, pressure, friction, counts, cells, at_walls } = self;
+        let Self { blocks, pressure, friction, counts, cells, at_walls, quiet, times } = self;
         let grid = BlockGrid::from_blocks(blocks.iter().copied());
         let lengths = [pressure.len(), friction.len(), counts.len()];
         let total = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count))?;
         let fits = grid.blocks() == blocks
+            && quiet.len() == times.len()
             && lengths == [blocks.len(); 3]
             && [total; 2] == [cells.len() as u64, at_walls.len() as u64]
             && cells.iter().all(|cell| *cell < BLOCK_CELLS as u64);
@@ -266,7 +278,8 @@ impl StressColumns {
         let walls =
             counts.iter().map(|count| each.by_ref().take(*count as usize).collect()).collect();
         let pressure = Field { blocks: pressure.into_iter().map(Block).collect() };
-        Some(CarriedStress { grid, pressure, stress: friction, walls })
+        let quiet = QuietBlocks::new(quiet.into_iter().zip(times).collect());
+        Some(CarriedStress { grid, pressure, stress: friction, walls, quiet })
     }
 }
 

@@ -62,6 +62,11 @@ impl Sorted {
         self.ranges.iter().enumerate().filter_map(filled).collect()
     }
 
+    /// Hides the particles of block `b` from passes over cells.
+    pub fn hide(&mut self, b: usize) {
+        self.slots[b] = NO_BLOCK;
+    }
+
     /// Where the cells of block `b` begin, `None` if it holds no particle.
     pub fn cells(&self, b: usize) -> Option<&CellStarts> {
         self.cells.get(self.slots[b] as usize)

@@ -9,7 +9,7 @@ use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, local_index};
 use bytemuck::cast_slice_mut;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use wide::{f32x8, i32x8};
 
@@ -70,13 +70,36 @@ impl Sorter {
         blocks: &[IVec3],
         cell_size: f32,
     ) -> Sorted {
-        let sorted = self.arrange(&particles.position, blocks, cell_size);
+        let sorted = self.arrange(&particles.position, blocks, &FxHashSet::default(), cell_size);
         self.apply_order(particles);
         sorted
     }
 
-    /// As [`Sorter::sort_beside`], but finds the order alone, see [`Sorter::order`].
-    pub fn arrange(&mut self, positions: &[Vec3], blocks: &[IVec3], cell_size: f32) -> Sorted {
+    /// As [`Sorter::sort`], on the grid of those blocks alone that are not `asleep` and those around
+    /// them. All other particles come last, outside all ranges.
+    pub fn sort_awake(
+        &mut self,
+        particles: &mut Particles,
+        asleep: &FxHashSet<IVec3>,
+        cell_size: f32,
+    ) -> Sorted {
+        let sorted = self.arrange(&particles.position, &[], asleep, cell_size);
+        self.apply_order(particles);
+        sorted
+    }
+
+    /// As [`Sorter::sort`], but finds the order alone, see [`Sorter::order`].
+    pub fn find_order(&mut self, positions: &[Vec3], cell_size: f32) -> Sorted {
+        self.arrange(positions, &[], &FxHashSet::default(), cell_size)
+    }
+
+    fn arrange(
+        &mut self,
+        positions: &[Vec3],
+        blocks: &[IVec3],
+        asleep: &FxHashSet<IVec3>,
+        cell_size: f32,
+    ) -> Sorted {
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), ChunkRuns::default);
         self.chunks
             .par_iter_mut()
@@ -86,6 +109,7 @@ impl Sorter {
             });
 
         let held = self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0));
+        let held = held.filter(|block| !asleep.contains(block));
         let occupied = BlockGrid::from_blocks(blocks.iter().copied().chain(held));
         let grid = occupied.dilated();
         let (ranges, cells) = self.order_by_block(&grid, positions.len());
@@ -98,18 +122,21 @@ impl Sorter {
     }
 
     /// Fills `order` block by block and returns each block's range of it, and where the cells of
-    /// those that hold particles begin.
+    /// those that hold particles begin. Particles in no block of `grid` come last.
     fn order_by_block(
         &mut self,
         grid: &BlockGrid,
         particles: usize,
     ) -> (Vec<Range<usize>>, Vec<CellStarts>) {
         let mut pieces: Vec<Vec<Piece<'_>>> = vec![Vec::new(); grid.len()];
+        let mut outside = Vec::new();
         for (c, chunk) in self.chunks.iter().enumerate() {
             for (block, run) in &chunk.runs {
-                if let Some(b) = grid.find(*block) {
-                    let members = &chunk.members[run.start as usize..run.end as usize];
-                    pieces[b].push(Piece { first: (c * CHUNK) as u32, members });
+                let members = &chunk.members[run.start as usize..run.end as usize];
+                let piece = Piece { first: (c * CHUNK) as u32, members };
+                match grid.find(*block) {
+                    Some(b) => pieces[b].push(piece),
+                    None => outside.push(piece),
                 }
             }
         }
@@ -126,6 +153,10 @@ impl Sorter {
             ranges.push(end..end + count);
             (rest, end) = (tail, end + count);
         }
+        let outside = outside.iter().flat_map(|piece| {
+            piece.members.iter().map(|member| piece.first + (member >> CELL_BITS))
+        });
+        rest.iter_mut().zip(outside).for_each(|(slot, particle)| *slot = particle);
         let cells = filled.into_par_iter().map(|(slot, pieces)| sort_by_cell(slot, pieces));
         let cells = cells.collect();
         (ranges, cells)

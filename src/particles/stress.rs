@@ -1,5 +1,6 @@
 //! Stresses that are carried from one step to the next: the start of the next solve.
 
+use super::QuietBlocks;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use glam::{IVec3, Vec3};
@@ -25,6 +26,8 @@ pub struct CarriedStress {
     pub stress: Vec<Stress>,
     /// Per block: cells beside walls, ascending, and the friction there [m/s²].
     pub walls: Vec<Vec<(u16, Vec3)>>,
+    /// Where sand is quiet: what sleeps keeps its stress.
+    pub quiet: QuietBlocks,
 }
 
 impl CarriedStress {
@@ -43,28 +46,48 @@ impl CarriedStress {
         self.grid.find(block).and_then(|b| self.walls.get(b)).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes over those of the blocks of `grid` in which there is any, times `scale`.
+    /// Keeps the stresses of the blocks that `keep` holds for, and takes over those of the other blocks
+    /// of `grid` in which there is any, times `scale`.
     pub fn take(
         &mut self,
         (grid, pressure): (&BlockGrid, &[&Block<f32>]),
         stress: &[Stress],
         walls: impl Fn(usize) -> Vec<(u16, Vec3)> + Sync,
         scale: f32,
+        keep: impl Fn(IVec3) -> bool,
     ) {
         let bears = |b: &usize| pressure[*b].0.iter().any(|p| *p != 0.0) || !walls(*b).is_empty();
-        let chosen: Vec<usize> = (0..grid.len()).filter(bears).collect();
-        self.grid = BlockGrid::from_blocks(chosen.iter().map(|b| grid.blocks()[*b]));
-        // The new grid lists its blocks in the same order, as a part of the old one.
-        let scaled = |p: &Block<f32>| Block(p.0.map(|p| p * scale));
-        self.pressure.blocks = chosen.par_iter().map(|b| scaled(pressure[*b])).collect();
-        self.stress.clear();
-        self.stress.par_extend(chosen.par_iter().map(|b| {
-            let mut stress = stress[*b];
-            stress.0.as_flattened_mut().iter_mut().for_each(|s| *s *= scale);
-            stress
-        }));
-        let at_walls =
-            |b: &usize| walls(*b).into_iter().map(|(cell, s)| (cell, s * scale)).collect();
-        self.walls = chosen.par_iter().map(at_walls).collect();
+        let fresh = (0..grid.len()).filter(|b| !keep(grid.blocks()[*b]) && bears(b));
+        let kept = self.grid.blocks().iter().copied().filter(|block| keep(*block));
+        let blocks = fresh.map(|b| grid.blocks()[b]).chain(kept);
+        let next = BlockGrid::from_blocks(blocks);
+        // Of each block, its number among the fresh ones, or else among the old ones.
+        let source = |block: &IVec3| match grid.find(*block).filter(|_| !keep(*block)) {
+            Some(b) => Ok(b),
+            None => Err(self.grid.find(*block).unwrap_or_default()),
+        };
+        let sources: Vec<Result<usize, usize>> = next.blocks().iter().map(source).collect();
+        let old = std::mem::take(self);
+        let of_pressure = |source: &Result<usize, usize>| match source {
+            Ok(b) => Block(pressure[*b].0.map(|p| p * scale)),
+            Err(b) => old.pressure.blocks[*b],
+        };
+        let of_stress = |source: &Result<usize, usize>| match source {
+            Ok(b) => {
+                let mut stress = stress[*b];
+                stress.0.as_flattened_mut().iter_mut().for_each(|s| *s *= scale);
+                stress
+            }
+            Err(b) => old.stress[*b],
+        };
+        let of_walls = |source: &Result<usize, usize>| match source {
+            Ok(b) => walls(*b).into_iter().map(|(cell, s)| (cell, s * scale)).collect(),
+            Err(b) => old.walls[*b].clone(),
+        };
+        self.pressure.blocks = sources.par_iter().map(of_pressure).collect();
+        self.stress = sources.par_iter().map(of_stress).collect();
+        self.walls = sources.par_iter().map(of_walls).collect();
+        self.quiet = old.quiet;
+        self.grid = next;
     }
 }

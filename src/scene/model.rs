@@ -22,6 +22,8 @@ pub struct Scene {
     pub gravity: Vec3,
     /// How a frame is cut into substeps.
     pub substeps: Substeps,
+    /// Whether sand at rest sleeps.
+    pub sleep: bool,
     /// Grid and bounds.
     pub domain: Domain,
     /// Materials; emitters and particles refer to them by index.

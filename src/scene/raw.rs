@@ -37,6 +37,7 @@ pub(super) struct RawGeneral {
     pub gravity: [f64; 3],
     pub cfl: f64,
     pub substeps: [u32; 2],
+    pub sleep: bool,
 }
 
 /// `[domain]`.
@@ -313,6 +314,7 @@ impl From<&Scene> for RawScene {
                 gravity: widen3(scene.gravity),
                 cfl: widen(scene.substeps.cfl),
                 substeps: [scene.substeps.min, scene.substeps.max],
+                sleep: scene.sleep,
             },
             domain: RawDomain::from(&scene.domain),
             material: scene.materials.iter().map(RawMaterial::from).collect(),

@@ -93,6 +93,7 @@ impl Resolver<'_> {
                 min: raw.scene.substeps[0],
                 max: raw.scene.substeps[1],
             },
+            sleep: raw.scene.sleep,
             domain: domain?,
             materials,
             emitters: emitters.into_iter().collect::<Option<_>>()?,

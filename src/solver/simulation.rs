@@ -381,7 +381,14 @@ impl Simulation {
                 }
             }
             Mover::Sand(sand) => {
-                let settings = SandSettings { cell_size, dt: dt as f32, gravity, effort: EFFORT };
+                let settings = SandSettings {
+                    cell_size,
+                    dt: dt as f32,
+                    time: time as f32,
+                    gravity,
+                    sleep: scene.sleep,
+                    effort: EFFORT,
+                };
                 let step =
                     |_: &_| sand.0.step(particles, stress, obstacles, active, settings, seconds);
                 match rayon::scope(step) {

@@ -59,6 +59,14 @@ pub(super) const SECTION: Section = Section {
             doc: "Fewest and most substeps a frame. Beyond the most, the bake goes on and reports \
                   the CFL number that it reached.",
         },
+        Parameter {
+            key: "sleep",
+            kind: Kind::Bool,
+            unit: Unit::None,
+            default: Default::Bool(true),
+            doc: "Whether sand at rest sleeps: it keeps its place and costs next to nothing until \
+                  something moves it.",
+        },
     ],
     rules: &[],
 };

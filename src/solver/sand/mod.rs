@@ -11,6 +11,7 @@ pub mod incompressible;
 mod mass;
 pub mod materials;
 mod pressure;
+mod sleep;
 mod step;
 mod unilateral;
 

@@ -4,6 +4,7 @@ use super::cohesion::Cohesion;
 use super::friction::{Effort, FrictionSolver, Rubbing};
 use super::materials::SandMaterials;
 use super::pressure::{self, Region};
+use super::sleep::{Alarm, Sleep};
 use super::unilateral::Unilateral;
 use super::{clumps, density, mass};
 use crate::geometry::{SolidField, Solids};
@@ -48,8 +49,12 @@ pub struct SandSettings {
     pub cell_size: f32,
     /// Length of the substep \[s\].
     pub dt: f32,
+    /// Scene time at the start of the substep \[s\].
+    pub time: f32,
     /// Gravity [m/s²].
     pub gravity: Vec3,
+    /// Whether sand at rest may sleep.
+    pub sleep: bool,
     /// How hard friction is worked at in each round.
     pub effort: Effort,
 }
@@ -73,6 +78,14 @@ pub enum SandStep {
         /// Highest velocity on a face [m/s], possibly not finite.
         max_speed: f32,
     },
+}
+
+impl SandStep {
+    /// A step in which nothing moves.
+    fn asleep() -> Self {
+        let pressure = SolveReport { converged: true, ..SolveReport::default() };
+        Self::Done { max_speed: 0.0, blocks: 0, pressure, friction: 0 }
+    }
 }
 
 /// Where the sand lies.
@@ -123,6 +136,8 @@ pub struct SandSolver {
     unilateral: Unilateral,
     friction: FrictionSolver,
     cohesion: Cohesion,
+    sleep: Sleep,
+    frozen: Vec<(usize, Block<f32>)>,
     extrapolator: Extrapolator,
     taken: Option<SandSettings>,
     wind: WindField,
@@ -148,8 +163,11 @@ impl SandSolver {
         let SandSettings { cell_size, dt, gravity, .. } = settings;
         let solids = obstacles.solids;
         let mut clock = Clock::start();
-        self.bed.sorted = self.sorter.sort(particles, cell_size);
+        self.sort(particles, carried, (solids, forces), settings);
         clock.lap(&mut seconds.sort);
+        if self.bed.sorted.grid.is_empty() {
+            return SandStep::asleep();
+        }
         solids.rasterize(&self.bed.sorted.grid, &mut self.bed.solid);
         clock.lap(&mut seconds.solids);
         self.transfer_to_grid(particles, cell_size);
@@ -165,6 +183,7 @@ impl SandSolver {
             &mut self.velocity,
         );
         self.stop_at_solids();
+        self.hold_sleepers();
         clock.lap(&mut seconds.to_grid);
         pressure::assemble(self.bed.region(), &mut self.matrix);
         clock.lap(&mut seconds.pressure);
@@ -179,8 +198,14 @@ impl SandSolver {
         cohesion.update_bonds(particles, &bed.sorted, materials, load, dt / cell_size);
         self.taken = Some(settings);
         let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
-        self.friction.carry(net, dt, carried);
+        let sleeps = |block| self.sleep.is_asleep(block);
+        self.friction.carry(net, dt, sleeps, carried);
         clock.lap(&mut seconds.friction);
+        if settings.sleep {
+            let speed = (gravity.length() * cell_size).sqrt();
+            let motion = [&self.velocity, &self.weight];
+            self.sleep.end(&mut carried.quiet, &self.bed.sorted, motion, (dt, speed));
+        }
         self.extend();
         clock.lap(&mut seconds.extend);
         clumps::stretch(particles, &self.bed.sorted, &self.velocity, cell_size, dt);
@@ -204,6 +229,29 @@ impl SandSolver {
                 })
             })
         })
+    }
+
+    /// Sorts the particles that are awake, and finds which are.
+    fn sort(
+        &mut self,
+        particles: &mut Particles,
+        carried: &CarriedStress,
+        (solids, forces): (&Solids, &Active),
+        settings: SandSettings,
+    ) {
+        let SandSettings { cell_size, time, .. } = settings;
+        let alarm = Alarm { solids, forces: !forces.is_empty(), time, cell_size };
+        self.sleep.begin(&carried.quiet, particles, alarm);
+        self.bed.sorted = self.sorter.sort_awake(particles, self.sleep.blocks(), cell_size);
+        self.sleep.find_pinned(&self.bed.sorted.grid);
+    }
+
+    /// Holds the sand that sleeps beside what is awake, and leaves its particles alone from here on.
+    fn hold_sleepers(&mut self) {
+        let Self { sleep, bed, velocity, stopped, .. } = self;
+        let Bed { sorted, surface, lightness, .. } = bed;
+        sleep.pin(&sorted.grid, &mut surface.phi, [velocity, lightness, stopped]);
+        sleep.pinned().for_each(|b| sorted.hide(b));
     }
 
     fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {
@@ -309,6 +357,8 @@ impl SandSolver {
         if self.cohesion.is_on {
             self.cohesion.put_on(&mut self.pressure);
         }
+        self.frozen.clear();
+        self.frozen.extend(self.sleep.pinned().map(|b| (b, self.pressure.blocks[b])));
         let mut report = SolveReport::default();
         let mut iterations = 0;
         for round in 0..STAGGERED_ROUNDS {
@@ -352,6 +402,7 @@ impl SandSolver {
                 &mut self.pressure,
                 &criteria,
             );
+            self.frozen.iter().for_each(|(b, pressure)| self.pressure.blocks[*b] = *pressure);
             report = report.then(again);
             clock.lap(&mut seconds.pressure);
         }

@@ -198,7 +198,7 @@ impl Merging {
         self.near.extend(near.iter().flatten());
         self.positions.clear();
         self.positions.par_extend(self.near.par_iter().map(|i| position[*i as usize]));
-        self.sorter.arrange(&self.positions, &[], bin_size)
+        self.sorter.find_order(&self.positions, bin_size)
     }
 }
 

@@ -18,6 +18,7 @@ pub use stretch::stretch;
 use crate::geometry::Solids;
 use crate::particles::Particles;
 use clearance::Clearance;
+use glam::Vec3;
 use merge::{Merging, Pair};
 use rayon::prelude::*;
 
@@ -79,13 +80,17 @@ impl Clumps {
         Changes { splits, merges }
     }
 
-    /// The particles that need to be split and those that need to be merged, in order. What has left
-    /// the lengths that are remembered, but for those to be split, is drawn back.
+    /// The particles that need to be split and those that need to be merged, in order; sand that sleeps
+    /// needs neither. What has left the lengths that are remembered, but for those to be split, is drawn
+    /// back.
     fn find_invalid(&self, particles: &mut Particles) -> (Vec<u32>, Vec<u32>) {
         let limits = &self.limits;
-        let found = particles.clump.par_chunks_mut(CHUNK).enumerate().map(|(c, clumps)| {
+        let chunks =
+            particles.clump.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks(CHUNK));
+        let found = chunks.enumerate().map(|(c, (clumps, velocities))| {
             let (mut large, mut small) = (Vec::new(), Vec::new());
-            for (n, clump) in clumps.iter_mut().enumerate() {
+            let moving = clumps.iter_mut().zip(velocities).enumerate();
+            for (n, (clump, _)) in moving.filter(|(_, (_, v))| **v != Vec3::ZERO) {
                 let (need, i) = (limits.need(clump), (c * CHUNK + n) as u32);
                 match need {
                     Need::Nothing => continue,

@@ -62,7 +62,6 @@ impl AtWork {
             self.faces[axis].par_extend(blocks().map(touched));
         }
     }
-
 }
 
 /// The rows of which any value is above zero.

@@ -33,6 +33,7 @@ use crate::scene::YieldSurface;
 use around::Around;
 use at_work::{AtWork, Rows, positive};
 use bytemuck::Zeroable;
+use glam::IVec3;
 use rayon::prelude::*;
 use walls::WallCells;
 
@@ -361,11 +362,18 @@ impl FrictionSolver {
 
     /// Keeps the stress and the `pressure` at the end of a step of `dt` \[s\], to go on from in the next
     /// step or after a pause.
-    pub fn carry(&self, pressure: &Field<f32>, dt: f32, carried: &mut CarriedStress) {
+    /// The blocks that `keep` holds for keep what they had.
+    pub fn carry(
+        &self,
+        pressure: &Field<f32>,
+        dt: f32,
+        keep: impl Fn(IVec3) -> bool,
+        carried: &mut CarriedStress,
+    ) {
         let pressure: Vec<&Block<f32>> =
             self.source.iter().map(|b| &pressure.blocks[*b as usize]).collect();
         let walls = |b: usize| self.walls.stresses(b).collect();
-        carried.take((&self.grid, &pressure), &self.stress, walls, 1.0 / dt);
+        carried.take((&self.grid, &pressure), &self.stress, walls, 1.0 / dt, keep);
     }
 }
 
