@@ -73,7 +73,7 @@ fn passes(c: &mut Criterion) {
     group.bench_function(BenchmarkId::new("nothing_to_do", count), |b| {
         let (mut particles, mut clumps) = (particles.clone(), Clumps::new(CELL));
         let mut next_id = count as u64;
-        b.iter(|| clumps.split_and_merge(&mut particles, &solids, &mut next_id));
+        b.iter(|| clumps.split_and_merge(&mut particles, &solids, |_| false, &mut next_id));
     });
     for (name, nth, factor) in [
         ("split_one_in_100", 100, 1.5),

@@ -83,7 +83,7 @@ impl Flow {
             particles.position.iter_mut().for_each(|x| *x = step * *x);
             if splits {
                 let Changes { splits, merges } =
-                    self.clumps.split_and_merge(particles, solids, &mut self.next_id);
+                    self.clumps.split_and_merge(particles, solids, |_| false, &mut self.next_id);
                 self.splits.extend(splits);
                 self.merges.extend(merges);
             }

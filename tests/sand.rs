@@ -64,6 +64,7 @@ fn sand_in_free_fall_follows_the_parabola() {
 fn pressure_in_a_full_box_is_the_weight_above() {
     let mut scene = sand(1.0 / 16.0, Some((Vec3::ZERO, Vec3::ONE)), 30.0);
     scene.domain.walls.friction = Some(0.0);
+    scene.sleep = false;
     scene.emitters.push(fill(cuboid([0.0; 3], [1.0, 0.75, 1.0])));
     let simulation = run(&scene, 12);
     for row in 0..9 {

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// First bytes of every checkpoint.
 const MAGIC: [u8; 8] = *b"\x89FSHCKP\n";
 /// The format that this version writes, and the only one that it reads.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// Length of the fixed header (bytes), its checksum included.
 const HEADER_BYTES: usize = 80;
 /// How many checkpoints a cache keeps.

@@ -455,7 +455,9 @@ impl Simulation {
                 water.resample(particles, deep, next_id, settings);
             }
             Mover::Sand(sand) => {
-                sand.1.split_and_merge(particles, &self.solids, next_id);
+                let (solver, clumps) = &mut **sand;
+                let asleep = |x| solver.is_asleep(x);
+                clumps.split_and_merge(particles, &self.solids, asleep, next_id);
             }
         }
     }

@@ -15,6 +15,7 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
         seed: 5,
         gravity: Vec3::new(0.0, -9.81, 0.0),
         substeps: Substeps { cfl: 2.0, min: 1, max: 64 },
+        sleep: true,
         domain: Domain {
             cell_size,
             bounds: walls.map(|(min, max)| Bounds { min, max, open: [false; 6] }),

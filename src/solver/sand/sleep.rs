@@ -6,7 +6,8 @@
 //! pressed and rubbed in them is kept. Those next to blocks that are awake still take part, as sand
 //! whose faces do not move and whose friction is bounded by the pressure it fell asleep under; all
 //! others cost nothing but their place in the sort. A block wakes when sand around it moves, when a
-//! particle enters it or is born in it, when a solid moves near it, and when a force acts anywhere.
+//! particle enters it or is born in it, when a solid moves near it, and when a force acts anywhere. Beside
+//! rigid bodies nothing sleeps: what they weigh must be borne.
 
 use crate::geometry::Solids;
 use crate::numerics::field::Field;
@@ -60,7 +61,10 @@ impl Sleep {
             return;
         }
         let settled = quiet.times().iter().filter(|(_, time)| *time >= UNTIL_ASLEEP);
-        let moves = |block: IVec3| alarm.solids.is_moving() && alarm.solids.near(block).is_moving();
+        let moves = |block: IVec3| {
+            let near = alarm.solids.is_moving().then(|| alarm.solids.near(block));
+            near.is_some_and(|near| near.is_moving() || near.has_body())
+        };
         let settled: FxHashMap<IVec3, f32> = settled.copied().filter(|(b, _)| !moves(*b)).collect();
         if settled.is_empty() {
             return;

@@ -9,7 +9,7 @@ use super::unilateral::Unilateral;
 use super::{clumps, density, mass};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, block_of, cell_at, local_cell};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, SolveReport};
 use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{
@@ -165,6 +165,7 @@ impl SandSolver {
         let mut clock = Clock::start();
         self.sort(particles, carried, (solids, forces), settings);
         clock.lap(&mut seconds.sort);
+        self.taken = Some(settings);
         if self.bed.sorted.grid.is_empty() {
             return SandStep::asleep();
         }
@@ -196,7 +197,6 @@ impl SandSolver {
         }
         let Self { bed, cohesion, materials, pressure: load, .. } = self;
         cohesion.update_bonds(particles, &bed.sorted, materials, load, dt / cell_size);
-        self.taken = Some(settings);
         let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
         let sleeps = |block| self.sleep.is_asleep(block);
         self.friction.carry(net, dt, sleeps, carried);
@@ -215,7 +215,7 @@ impl SandSolver {
         SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }
     }
 
-    /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some.
+    /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some and do not sleep.
     pub fn pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
         let taken = self.taken.into_iter();
         taken.flat_map(move |SandSettings { cell_size, dt, .. }| {
@@ -252,6 +252,12 @@ impl SandSolver {
         let Bed { sorted, surface, lightness, .. } = bed;
         sleep.pin(&sorted.grid, &mut surface.phi, [velocity, lightness, stopped]);
         sleep.pinned().for_each(|b| sorted.hide(b));
+    }
+
+    /// Whether the sand at `x` \[m\] slept through the last step.
+    pub fn is_asleep(&self, x: Vec3) -> bool {
+        let Some(SandSettings { cell_size, .. }) = self.taken else { return false };
+        !self.sleep.blocks().is_empty() && self.sleep.is_asleep(block_of(cell_at(x, cell_size)))
     }
 
     fn transfer_to_grid(&mut self, particles: &Particles, cell_size: f32) {

@@ -62,7 +62,8 @@ impl Clumps {
     /// Mass, momentum and centre of mass are conserved to rounding, and nothing is put into
     /// `solids`. Every particle must have its clump, and positions must be such as
     /// [`Sorter::sort`](crate::particles::Sorter::sort) takes. The particles' order changes: what is new
-    /// comes last, and what is last takes the place of what is gone.
+    /// comes last, and what is last takes the place of what is gone. Sand where it is `asleep` stays as it is,
+    /// unless what moves merges with it.
     ///
     /// Of a split, one part keeps the identity and the others get the next ones, `next_id` and so on;
     /// of a merge, the heavier one keeps its identity, birth and place in the order; of two alike it is
@@ -71,9 +72,10 @@ impl Clumps {
         &mut self,
         particles: &mut Particles,
         solids: &Solids,
+        asleep: impl Fn(Vec3) -> bool + Sync,
         next_id: &mut u64,
     ) -> Changes {
-        let (large, small) = self.find_invalid(particles);
+        let (large, small) = self.find_invalid(particles, asleep);
         let splits = self.split(particles, solids, &large, next_id);
         let pairs = self.merging.find(&self.limits, particles, solids, &small);
         let merges = merge(particles, &pairs);
@@ -83,17 +85,21 @@ impl Clumps {
     /// The particles that need to be split and those that need to be merged, in order; sand that sleeps
     /// needs neither. What has left the lengths that are remembered, but for those to be split, is drawn
     /// back.
-    fn find_invalid(&self, particles: &mut Particles) -> (Vec<u32>, Vec<u32>) {
+    fn find_invalid(
+        &self,
+        particles: &mut Particles,
+        asleep: impl Fn(Vec3) -> bool + Sync,
+    ) -> (Vec<u32>, Vec<u32>) {
         let limits = &self.limits;
-        let chunks =
-            particles.clump.par_chunks_mut(CHUNK).zip(particles.velocity.par_chunks(CHUNK));
-        let found = chunks.enumerate().map(|(c, (clumps, velocities))| {
+        let positions = &particles.position;
+        let chunks = particles.clump.par_chunks_mut(CHUNK).enumerate();
+        let found = chunks.map(|(c, clumps)| {
             let (mut large, mut small) = (Vec::new(), Vec::new());
-            let moving = clumps.iter_mut().zip(velocities).enumerate();
-            for (n, (clump, _)) in moving.filter(|(_, (_, v))| **v != Vec3::ZERO) {
+            for (n, clump) in clumps.iter_mut().enumerate() {
                 let (need, i) = (limits.need(clump), (c * CHUNK + n) as u32);
                 match need {
                     Need::Nothing => continue,
+                    _ if asleep(positions[i as usize]) => continue,
                     Need::Split => large.push(i),
                     Need::Merge => small.push(i),
                     Need::Stuck => {}
