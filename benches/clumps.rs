@@ -89,7 +89,9 @@ fn passes(c: &mut Criterion) {
             let mut clumps = Clumps::new(CELL);
             b.iter_batched_ref(
                 || (resized.clone(), count as u64),
-                |(particles, next_id)| clumps.split_and_merge(particles, &solids, next_id),
+                |(particles, next_id)| {
+                    clumps.split_and_merge(particles, &solids, |_| false, next_id)
+                },
                 BatchSize::PerIteration,
             );
         });

@@ -25,6 +25,7 @@ pub fn empty(cell_size: f32) -> Scene {
         seed: 3,
         gravity: Vec3::new(0.0, -9.81, 0.0),
         substeps: Substeps { cfl: 2.0, min: 1, max: 64 },
+        sleep: true,
         domain: Domain {
             cell_size,
             bounds: Some(Bounds {

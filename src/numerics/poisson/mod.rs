@@ -16,11 +16,13 @@
 mod bottom;
 mod coefficients;
 mod components;
+mod coupling;
 mod cycle;
 mod level;
 mod matrix;
 mod solver;
 mod tile;
 
+pub use coupling::{Coupling, CouplingRow, Six, add_scaled, inner, times};
 pub use matrix::PoissonMatrix;
 pub use solver::{Criteria, PressureSolver, SolveReport};

@@ -2,6 +2,7 @@
 
 use super::bottom::{BOTTOM_UNKNOWNS, Bottom};
 use super::components::EnclosedComponents;
+use super::coupling::{Coupling, Six, inner, times};
 use super::cycle::{cycle, dot};
 use super::level::{BLOCKS_PER_TASK, Coloured, Level};
 use super::matrix::PoissonMatrix;
@@ -76,6 +77,17 @@ pub struct PressureSolver {
     next_direction: Coloured<Block<f32>>,
     image: Coloured<Block<f32>>,
     partial: Coloured<f64>,
+    coupled: Vec<Coupled>,
+    mobility: Vec<[Six; 6]>,
+}
+
+/// A row of a [`Coupling`] whose cell is an unknown.
+struct Coupled {
+    colour: usize,
+    block: usize,
+    cell: usize,
+    body: usize,
+    row: Six,
 }
 
 /// Sums per-block values in the order of the blocks.
@@ -104,7 +116,22 @@ impl PressureSolver {
         x: &mut Field<f32>,
         criteria: &Criteria,
     ) -> SolveReport {
+        self.solve_coupled(grid, matrix, None, rhs, x, criteria)
+    }
+
+    /// As [`Self::solve`], with `coupling` added to the matrix. The multigrid cycle knows nothing of it:
+    /// every body costs up to six more iterations.
+    pub fn solve_coupled(
+        &mut self,
+        grid: &BlockGrid,
+        matrix: &PoissonMatrix,
+        coupling: Option<&Coupling>,
+        rhs: &Field<f32>,
+        x: &mut Field<f32>,
+        criteria: &Criteria,
+    ) -> SolveReport {
         rayon::scope(|_| self.build_hierarchy(grid, matrix));
+        self.couple(coupling);
         self.solve_again(rhs, x, criteria)
     }
 
@@ -179,6 +206,36 @@ impl PressureSolver {
         }
     }
 
+    /// Takes over the rows of `coupling` whose cells are unknowns.
+    fn couple(&mut self, coupling: Option<&Coupling>) {
+        self.coupled.clear();
+        self.mobility.clear();
+        let Some(coupling) = coupling else { return };
+        self.mobility.extend_from_slice(&coupling.mobility);
+        for row in &coupling.rows {
+            let (block, cell) = (self.slots[row.block as usize] as usize, usize::from(row.cell));
+            let holds = |colour: &usize| self.source[*colour].get(block) == Some(&row.block);
+            let Some(colour) = (0..2).find(holds) else { continue };
+            let inverse = &self.levels[0].coefficients[colour][block].inverse;
+            if inverse.as_flattened().as_flattened()[cell] > 0.0 {
+                let (body, row) = (usize::from(row.body), row.row);
+                self.coupled.push(Coupled { colour, block, cell, body, row });
+            }
+        }
+    }
+
+    /// M Rᵀ x and xᵀ R M Rᵀ x of the coupling.
+    fn respond(&self, x: &Coloured<Block<f32>>) -> (Vec<Six>, f64) {
+        let mut sums = vec![[0.0; 6]; self.mobility.len()];
+        for Coupled { colour, block, cell, body, row } in &self.coupled {
+            super::add_scaled(&mut sums[*body], f64::from(x[*colour][*block].0[*cell]), row);
+        }
+        let response: Vec<Six> =
+            self.mobility.iter().zip(&sums).map(|(m, s)| times(m, s)).collect();
+        let product = response.iter().zip(&sums).map(|(r, s)| inner(r, s)).sum();
+        (response, product)
+    }
+
     fn iterate(&mut self, rhs: &Field<f32>, x: &Field<f32>, criteria: &Criteria) -> SolveReport {
         self.read_rhs(rhs);
         let size = self.residual_square();
@@ -197,7 +254,7 @@ impl PressureSolver {
             cycle(&mut self.levels[..self.depth], &mut self.bottom, &mut self.partial);
             let product = total(&self.partial);
             let beta = if last_product > 0.0 { product / last_product } else { 0.0 };
-            let curvature = self.advance_direction(beta as f32);
+            let curvature = self.advance_direction(beta as f32) + self.couple_direction();
             let step = product / curvature;
             if !(step.is_finite() && step > 0.0) {
                 break;
@@ -301,6 +358,25 @@ impl PressureSolver {
                     },
                 );
         }
+        if !self.coupled.is_empty() {
+            let (response, _) = self.respond(&self.x);
+            let residual = &mut self.levels[0].rhs;
+            for Coupled { colour, block, cell, body, row } in &self.coupled {
+                residual[*colour][*block].0[*cell] -= inner(row, &response[*body]) as f32;
+            }
+        }
+    }
+
+    /// Adds the coupling's part to `q`; returns its part of `p · q`.
+    fn couple_direction(&mut self) -> f64 {
+        if self.coupled.is_empty() {
+            return 0.0;
+        }
+        let (response, product) = self.respond(&self.direction);
+        for Coupled { colour, block, cell, body, row } in &self.coupled {
+            self.image[*colour][*block].0[*cell] += inner(row, &response[*body]) as f32;
+        }
+        product
     }
 
     /// `p ← z + β p`, `q ← A p`; returns `p · q`.

@@ -22,6 +22,7 @@
 //!   interactive contact force problems, The Visual Computer 26, 2010.
 
 mod contact;
+pub mod coupling;
 mod detect;
 mod mobility;
 mod motion;

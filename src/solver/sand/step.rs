@@ -10,14 +10,15 @@ use super::{clumps, density, mass};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, block_of, cell_at, local_cell};
-use crate::numerics::poisson::{Criteria, PoissonMatrix, SolveReport};
+use crate::numerics::poisson::{Criteria, PoissonMatrix, Six, SolveReport, add_scaled};
 use crate::numerics::sweeping::Extrapolator;
 use crate::numerics::transfer::{
     Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
 };
 use crate::particles::{CarriedStress, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
-use crate::solver::bodies::Obstacles;
+use crate::solver::bodies::coupling::{AtFaces, BodyCoupling};
+use crate::solver::bodies::{Bodies, Obstacles};
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
 use crate::solver::water::boundary::{self, Pressing};
@@ -136,6 +137,7 @@ pub struct SandSolver {
     unilateral: Unilateral,
     friction: FrictionSolver,
     cohesion: Cohesion,
+    bodies: BodyCoupling,
     sleep: Sleep,
     frozen: Vec<(usize, Block<f32>)>,
     extrapolator: Extrapolator,
@@ -183,6 +185,7 @@ impl SandSolver {
             &mut self.wind,
             &mut self.velocity,
         );
+        self.meet_bodies(obstacles.bodies, cell_size);
         self.stop_at_solids();
         self.hold_sleepers();
         clock.lap(&mut seconds.to_grid);
@@ -190,7 +193,8 @@ impl SandSolver {
         clock.lap(&mut seconds.pressure);
         self.keep_density(settings);
         clock.lap(&mut seconds.volume);
-        let (pressure, friction) = self.find_stress(carried, settings, &mut clock, seconds);
+        let (pressure, friction) =
+            self.find_stress(carried, obstacles.bodies, settings, &mut clock, seconds);
         let max_speed = self.velocity.greatest();
         if max_speed.is_infinite() || max_speed * dt > MOST_CELLS_A_STEP * cell_size {
             return SandStep::TooLong { max_speed };
@@ -303,6 +307,14 @@ impl SandSolver {
         density::find_gap(filling, speed, &mut self.rhs, &mut self.error, &mut self.gap);
     }
 
+    /// Lets bodies share their momentum with the sand that sticks to them.
+    fn meet_bodies(&mut self, bodies: &Bodies, cell_size: f32) {
+        let Self { bed, velocity, weight, materials, .. } = self;
+        let unit = f64::from(materials.heaviest) * f64::from(cell_size).powi(3);
+        let matter = AtFaces { grid: &bed.sorted.grid, cell_size, unit, weight, velocity };
+        self.bodies.begin(bodies, &mut bed.solid, matter);
+    }
+
     /// Gives closed faces the velocity of the solids that close them, and keeps what momentum they lose.
     fn stop_at_solids(&mut self) {
         let Self { bed: Bed { solid, .. }, velocity, stopped, weight, .. } = self;
@@ -334,7 +346,7 @@ impl SandSolver {
         self.potential.reset(grid, 0.0);
         self.unilateral.solve(
             grid,
-            &mut self.matrix,
+            (&mut self.matrix, None),
             &self.rhs,
             &mut self.potential,
             &DENSITY_CRITERIA,
@@ -347,6 +359,7 @@ impl SandSolver {
     fn find_stress(
         &mut self,
         carried: &CarriedStress,
+        bodies: &mut Bodies,
         settings: SandSettings,
         clock: &mut Clock,
         seconds: &mut PassSeconds,
@@ -378,6 +391,8 @@ impl SandSolver {
                 coefficient: &self.materials.coefficient,
                 wall_friction: &self.materials.wall_friction,
                 stopped: &self.stopped,
+                weight: &self.weight,
+                bodies: &self.bodies,
                 surface: self.materials.surface,
             };
             if round == 0 {
@@ -387,23 +402,33 @@ impl SandSolver {
             let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
             pressure::find_change(region, net, &mut self.pressed);
             sum(&self.velocity, &self.pressed, &mut self.trial);
-            iterations +=
-                self.friction.solve(rubbing, &self.trial, settings.effort, &mut self.rubbed);
+            let pushed = self.bodies.respond(&self.bodies.impulses(net));
+            iterations += self.friction.solve(
+                rubbing,
+                (&self.trial, &pushed),
+                settings.effort,
+                &mut self.rubbed,
+            );
             clock.lap(&mut seconds.friction);
             sum(&self.velocity, &self.rubbed, &mut self.trial);
             pressure::find_squeeze(region, &self.trial, &self.gap, &mut self.rhs);
+            let dragged = self.bodies.respond(self.friction.impulses());
+            self.bodies.make_way(&dragged, &mut self.rhs);
             let mut criteria = PRESSURE_CRITERIA;
             if self.cohesion.is_on {
                 // What is asked of the residual is a share of what moves, however much holds it.
                 let moving = square(&self.rhs);
                 self.cohesion.add_to(grid, &self.matrix, &mut self.rhs);
+                let pulled = self.bodies.respond(&self.bodies.impulses(&self.cohesion.tension));
+                let held: Vec<Six> = pulled.iter().map(|six| six.map(|part| -part)).collect();
+                self.bodies.make_way(&held, &mut self.rhs);
                 let share = (moving / square(&self.rhs)).sqrt() as f32;
                 let finest = FINEST / criteria.relative_residual;
                 criteria.relative_residual *= if share > finest { share.min(1.0) } else { finest };
             }
             let again = self.unilateral.solve(
                 grid,
-                &mut self.matrix,
+                (&mut self.matrix, self.bodies.matrix()),
                 &self.rhs,
                 &mut self.pressure,
                 &criteria,
@@ -415,6 +440,13 @@ impl SandSolver {
         let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
         pressure::find_change(self.bed.region(), net, &mut self.pressed);
         sum(&self.trial, &self.pressed, &mut self.velocity);
+        let mut impulses = self.bodies.impulses(net);
+        for (sum, more) in impulses.iter_mut().zip(self.friction.impulses()) {
+            add_scaled(sum, 1.0, more);
+        }
+        let unit = f64::from(self.materials.heaviest) * f64::from(settings.cell_size).powi(3);
+        let Self { bed: Bed { solid, .. }, velocity, .. } = self;
+        self.bodies.end(bodies, &impulses, unit, solid, velocity);
         clock.lap(&mut seconds.pressure);
         (report, iterations)
     }

@@ -7,7 +7,9 @@
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_axes, load_halo};
-use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
+use crate::numerics::poisson::{
+    Coupling, Criteria, PoissonMatrix, PressureSolver, SolveReport, inner,
+};
 use crate::numerics::rows::{add_row, row_above, row_below, row_of};
 use rayon::prelude::*;
 use wide::f32x8;
@@ -30,12 +32,12 @@ pub struct Unilateral {
 
 impl Unilateral {
     /// Solves for `pressure`, which holds a first guess; cells in which it is positive or `rhs` squeezes
-    /// are tried first. `matrix` is left as it was. The report is that of the last linear solve, with the
+    /// are tried first. `coupling` is a part of the matrix, which is left as it was. The report is that of the last linear solve, with the
     /// iterations of all.
     pub fn solve(
         &mut self,
         grid: &BlockGrid,
-        matrix: &mut PoissonMatrix,
+        (matrix, coupling): (&mut PoissonMatrix, Option<&Coupling>),
         rhs: &Field<f32>,
         pressure: &mut Field<f32>,
         criteria: &Criteria,
@@ -58,10 +60,10 @@ impl Unilateral {
         while rounds < MOST_ROUNDS {
             let last = rounds + 1 == MOST_ROUNDS;
             let criteria = if exact || last { criteria } else { &rough };
-            let report = self.solver.solve(grid, matrix, rhs, pressure, criteria);
+            let report = self.solver.solve_coupled(grid, matrix, coupling, rhs, pressure, criteria);
             outcome = outcome.then(report);
             rounds += 1;
-            let changed = self.update(grid, matrix, rhs, pressure, slack);
+            let changed = self.update(grid, (matrix, coupling), rhs, pressure, slack);
             if changed == 0 && exact {
                 break;
             }
@@ -77,11 +79,12 @@ impl Unilateral {
     fn update(
         &self,
         grid: &BlockGrid,
-        matrix: &mut PoissonMatrix,
+        (matrix, coupling): (&mut PoissonMatrix, Option<&Coupling>),
         rhs: &Field<f32>,
         pressure: &mut Field<f32>,
         slack: f32,
     ) -> u64 {
+        let made_way = coupling.map(|coupling| (coupling, way_made(coupling, pressure)));
         let (lower, source) = (&matrix.lower, &*pressure);
         let blocks = matrix.diagonal.blocks.par_iter_mut().zip(&self.diagonal.blocks).enumerate();
         let changed: Vec<(u64, bool)> = blocks
@@ -92,12 +95,13 @@ impl Unilateral {
                 let pulls = |(d, p): (&f32, &f32)| *d > 0.0 && *p < 0.0;
                 let any_pulls = diagonal.0.iter().zip(&source.blocks[b].0).any(pulls);
                 let idle = |(d, w): (&f32, &f32)| *d == 0.0 && *w > 0.0;
-                let squeezed = diagonal
-                    .0
-                    .iter()
-                    .zip(&whole.0)
-                    .any(idle)
-                    .then(|| inflows(grid, lower, source, &rhs.blocks[b], b));
+                let squeezed = diagonal.0.iter().zip(&whole.0).any(idle).then(|| {
+                    let mut inflow = inflows(grid, lower, source, &rhs.blocks[b], b);
+                    if let Some((coupling, way)) = &made_way {
+                        make_way(coupling, way, b, &mut inflow);
+                    }
+                    inflow
+                });
                 let mut changed = 0;
                 for i in 0..BLOCK_CELLS {
                     let p = source.blocks[b].0[i];
@@ -120,6 +124,21 @@ impl Unilateral {
             p.0.iter_mut().for_each(|p| *p = p.max(0.0));
         });
         changed.iter().map(|(count, _)| count).sum()
+    }
+}
+
+/// How the bodies of a coupling move for a pressure.
+fn way_made(coupling: &Coupling, pressure: &Field<f32>) -> Vec<[f64; 6]> {
+    let at = |block: u32, cell: u16| pressure.blocks[block as usize].0[usize::from(cell)].max(0.0);
+    coupling.respond(&coupling.gather(|row| at(row.block, row.cell)))
+}
+
+/// Takes from the inflow of the cells of block `b` what bodies that move away make room for.
+fn make_way(coupling: &Coupling, way: &[[f64; 6]], b: usize, inflow: &mut [f32; BLOCK_CELLS]) {
+    let first = coupling.rows.partition_point(|row| (row.block as usize) < b);
+    let rows = coupling.rows[first..].iter().take_while(|row| row.block as usize == b);
+    for row in rows {
+        inflow[usize::from(row.cell)] -= inner(&row.row, &way[usize::from(row.body)]) as f32;
     }
 }
 

@@ -121,27 +121,20 @@ mod tests {
             let middle = grid.find(IVec3::ZERO).unwrap();
             marks.blocks[middle].0[local_index(cell)] = 1.0;
             let rows: Vec<Rows> = marks.blocks.iter().map(|block| positive(&block.0)).collect();
-            for (axis, sign) in (0..3).flat_map(|axis| [(axis, 1), (axis, -1)]) {
-                let mut next = cell;
-                next[axis] += sign;
-                let (block, local) = (next.map(|c| c.div_euclid(8)), next.map(|c| c.rem_euclid(8)));
-                let b = grid.find(block).unwrap();
-                let found = if sign > 0 { above } else { below }(&grid, &rows, b, axis);
-                assert!(
-                    each(found).any(|row| row == local_index(local) / 8),
-                    "{cell} {axis} {sign}"
-                );
-                let reached: u32 = (0..grid.len())
-                    .map(|b| {
-                        if sign > 0 {
-                            above
-                        } else {
-                            below
-                        }
-                        (&grid, &rows, b, axis).count_ones()
-                    })
-                    .sum();
-                assert_eq!(reached, if axis == 2 { 2 } else { 1 }, "{cell} {axis} {sign}");
+            for axis in 0..3 {
+                for (spread, way) in
+                    [(above as fn(&BlockGrid, &[Rows], usize, usize) -> Rows, 1), (below, -1)]
+                {
+                    let mut next = cell;
+                    next[axis] += way;
+                    let home = grid.find(next.map(|c| c.div_euclid(8))).unwrap();
+                    let row = local_index(next.map(|c| c.rem_euclid(8))) / 8;
+                    let found: Vec<Rows> =
+                        (0..grid.len()).map(|b| spread(&grid, rows.as_slice(), b, axis)).collect();
+                    assert!(each(found[home]).any(|r| r == row), "{cell} {axis} {way}");
+                    let reached: u32 = found.iter().map(|rows| rows.count_ones()).sum();
+                    assert_eq!(reached, if axis == 2 { 2 } else { 1 }, "{cell} {axis} {way}");
+                }
             }
         }
     }

@@ -25,11 +25,16 @@ mod walls;
 
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
+use crate::numerics::grid::{
+    BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK, block_of, local_cell, local_index,
+};
 use crate::numerics::halo::HaloTile;
+use crate::numerics::poisson::{Six, add_scaled};
 use crate::numerics::transfer::FaceField;
 use crate::particles::{CarriedStress, STRESS_COMPONENTS as COMPONENTS, Stress};
 use crate::scene::YieldSurface;
+use crate::solver::bodies::coupling::BodyCoupling;
+use crate::solver::water::surface::PER_CELL;
 use around::Around;
 use at_work::{AtWork, Rows, positive};
 use bytemuck::Zeroable;
@@ -65,6 +70,10 @@ pub struct Rubbing<'a> {
     pub coefficient: &'a Field<f32>,
     /// Friction of walls that have none of their own, of each cell.
     pub wall_friction: &'a Field<f32>,
+    /// Sums of the weights of particles at the faces.
+    pub weight: &'a FaceField,
+    /// The rigid bodies among the solids.
+    pub bodies: &'a BodyCoupling,
     /// Momentum that closed faces have lost to the solids behind them [m/s].
     pub stopped: &'a FaceField,
     /// The shape of the yield surface.
@@ -107,6 +116,8 @@ pub struct FrictionSolver {
     /// Sums of stresses at edges on the way to the faces, shear rates on the way back.
     at_edges: [Field<f32>; 3],
     walls: WallCells,
+    /// What friction gives each body.
+    impulses: Vec<Six>,
     squares: f64,
 }
 
@@ -222,23 +233,27 @@ impl FrictionSolver {
     }
 
     /// Minimises the kinetic energy, starting from `velocity` without friction, and sets `change` to what
-    /// friction changes it by [m/s], zero where there is none. Only the pressure may have changed since
+    /// friction changes it by [m/s], zero where there is none. Bodies have been `pushed` by that much
+    /// since the solids were posed. Only the pressure may have changed since
     /// the step began. Returns the iterations done.
     pub fn solve(
         &mut self,
         rubbing: Rubbing<'_>,
-        velocity: &FaceField,
+        (velocity, pushed): (&FaceField, &[Six]),
         effort: Effort,
         change: &mut FaceField,
     ) -> u32 {
         self.set_bounds(rubbing);
+        self.impulses.clear();
+        self.impulses.resize(pushed.len(), [0.0; 6]);
         if self.squares == 0.0 {
             change.axes.iter_mut().for_each(|axis| axis.reset(rubbing.grid, 0.0));
             return 0;
         }
         gather_faces(&self.source, velocity, &mut self.start);
         self.velocity.copy_from(&self.start);
-        let iterations = self.iterate(rubbing.surface, effort);
+        let iterations = self.iterate(rubbing, pushed, effort);
+        self.find_impulses(rubbing);
         self.find_change(change);
         iterations
     }
@@ -261,14 +276,14 @@ impl FrictionSolver {
         }
     }
 
-    fn iterate(&mut self, surface: YieldSurface, effort: Effort) -> u32 {
+    fn iterate(&mut self, rubbing: Rubbing<'_>, pushed: &[Six], effort: Effort) -> u32 {
         let mut iterations = 0;
         let mut inertia = 1.0f64;
         while iterations < effort.iterations {
             self.find_velocity();
             let next = 0.5 * (1.0 + (1.0 + 4.0 * inertia * inertia).sqrt());
             let beta = ((inertia - 1.0) / next) as f32;
-            let moved = self.step_along_gradient(surface, beta);
+            let moved = self.step_along_gradient(rubbing, pushed, beta);
             iterations += 1;
             inertia = next;
             if (moved.change / self.squares).sqrt() as f32 <= effort.tolerance {
@@ -325,7 +340,7 @@ impl FrictionSolver {
     }
 
     /// One projected step of all stresses along the strain rates.
-    fn step_along_gradient(&mut self, surface: YieldSurface, beta: f32) -> Moved {
+    fn step_along_gradient(&mut self, rubbing: Rubbing<'_>, pushed: &[Six], beta: f32) -> Moved {
         let Self { grid, velocity, edges, bound, step, stress, ahead, at_work, at_edges, .. } =
             self;
         let (grid, velocity, at_work) = (&*grid, &velocity.axes, &*at_work);
@@ -349,10 +364,56 @@ impl FrictionSolver {
                     edges: around_of(grid, b, at_edges),
                 };
                 let limits = [&bound.blocks[b].0, &step.blocks[b].0];
-                strain.step(surface, *at_work, limits, beta, stress, ahead)
+                strain.step(rubbing.surface, *at_work, limits, beta, stress, ahead)
             })
             .collect();
-        moved.into_iter().fold(self.walls.step(grid, &self.velocity, beta), Moved::and)
+        let walls = self.walls.step(grid, &self.velocity, (rubbing.bodies, pushed), beta);
+        moved.into_iter().fold(walls, Moved::and)
+    }
+
+    /// What friction has given each body, in velocities of a full cell's mass.
+    pub fn impulses(&self) -> &[Six] {
+        &self.impulses
+    }
+
+    /// Sums what bodies get: the friction at their surface, and of the stress inside sand the part that
+    /// meets the share of faces that they close.
+    fn find_impulses(&mut self, rubbing: Rubbing<'_>) {
+        let faces = rubbing.bodies.faces();
+        if faces.is_empty() {
+            return;
+        }
+        self.impulses = self.walls.impulses(self.impulses.len());
+        for face in faces {
+            let (b, i, axis) =
+                (face.block as usize, usize::from(face.cell), usize::from(face.axis));
+            let Some(own) = self.own.get(b).map(|own| *own as usize) else { continue };
+            let weight = rubbing.weight.axes[axis].blocks[b].0[i] / PER_CELL;
+            let moved = weight * rubbing.lightness.axes[axis].blocks[b].0[i];
+            if own < self.grid.len() && moved < 1.0 {
+                let pull = self.pull_at(own, i, axis);
+                add_scaled(
+                    &mut self.impulses[usize::from(face.body)],
+                    -f64::from((1.0 - moved) * pull),
+                    &face.row,
+                );
+            }
+        }
+    }
+
+    /// What the stress pulls at the lower face along `axis` of cell `i` of block `b`.
+    fn pull_at(&self, b: usize, i: usize, axis: usize) -> f32 {
+        let cell = self.grid.blocks()[b] * BLOCK_EDGE as i32 + local_cell(i);
+        let normal = |cell: IVec3| {
+            let block = self.grid.find(block_of(cell));
+            block.map_or(0.0, |b| self.stress[b].0[axis][local_index(cell)])
+        };
+        let [own, one, two] = [axis, (axis + 1) % 3, (axis + 2) % 3].map(|a| IVec3::AXES[a]);
+        let edge = |pair: usize, cell| self.at_edges[pair].get(&self.grid, cell).unwrap_or(0.0);
+        let (first, second) = (axis, (axis + 2) % 3);
+        normal(cell - own) - normal(cell)
+            + 0.5 * (edge(first, cell) - edge(first, cell + one))
+            + 0.5 * (edge(second, cell) - edge(second, cell + two))
     }
 
     fn total(&self, of_block: impl Fn(usize) -> f64 + Sync + Send) -> f64 {

@@ -6,8 +6,11 @@ use super::{LEFT_TO_WALLS, Moved, Rubbing};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
 use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
+use crate::numerics::poisson::{Six, add_scaled, inner, times};
 use crate::numerics::transfer::FaceField;
+use crate::solver::bodies::coupling::BodyCoupling;
 use crate::solver::water::friction::closed_area;
+use crate::solver::water::surface::PER_CELL;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -26,6 +29,12 @@ struct WallCell {
     normal: Vec3,
     /// Velocity of the solid [m/s].
     moving: Vec3,
+    /// The body that the solid is, if it is one.
+    body: Option<u16>,
+    /// Its velocity along each axis here for each unit of its twist.
+    rows: [Six; 3],
+    /// Share of the stress that the faces' sand feels, which is what the body gets.
+    felt: Vec3,
     bound: f32,
     step: f32,
     stress: Vec3,
@@ -61,6 +70,9 @@ impl WallCells {
             cells
         };
         self.blocks = self.before.par_iter().zip(source).map(in_block).collect();
+        if let Some(coupling) = rubbing.bodies.matrix() {
+            self.limit_steps(&coupling.mobility);
+        }
     }
 
     /// The rows of block `b` with cells that rub.
@@ -116,7 +128,18 @@ impl WallCells {
     }
 
     /// One projected step along the tangential velocities, as for the sand itself.
-    pub fn step(&mut self, grid: &BlockGrid, velocity: &FaceField, beta: f32) -> Moved {
+    pub fn step(
+        &mut self,
+        grid: &BlockGrid,
+        velocity: &FaceField,
+        (bodies, pushed): (&BodyCoupling, &[Six]),
+        beta: f32,
+    ) -> Moved {
+        let mut twists = pushed.to_vec();
+        if !bodies.is_empty() {
+            let rubbed = bodies.respond(&self.sum_up(pushed.len(), |cell| cell.ahead));
+            twists.iter_mut().zip(&rubbed).for_each(|(sum, more)| add_scaled(sum, 1.0, more));
+        }
         let moved: Vec<Moved> = self
             .blocks
             .par_iter_mut()
@@ -129,7 +152,7 @@ impl WallCells {
                 let tiles = load_axes(grid, &velocity.axes, b, 0.0);
                 for cell in cells {
                     let from = cell.ahead;
-                    let new = cell.within_bounds(from + cell.step * cell.slip(&tiles));
+                    let new = cell.within_bounds(from + cell.step * cell.slip(&tiles, &twists));
                     let way = new - from;
                     moved.change += f64::from(way.length_squared());
                     moved.backwards -= f64::from(way.dot(new - cell.stress) / cell.step);
@@ -140,6 +163,43 @@ impl WallCells {
             })
             .collect();
         moved.into_iter().fold(Moved::default(), Moved::and)
+    }
+
+    /// What the present stresses give each of `count` bodies.
+    pub fn impulses(&self, count: usize) -> Vec<Six> {
+        self.sum_up(count, |cell| cell.stress)
+    }
+
+    fn sum_up(&self, count: usize, stress: impl Fn(&WallCell) -> Vec3) -> Vec<Six> {
+        let mut sums = vec![[0.0; 6]; count];
+        for cell in self.blocks.iter().flatten() {
+            let Some(body) = cell.body else { continue };
+            let given = (stress(cell) * cell.felt).to_array();
+            for (row, given) in cell.rows.iter().zip(given) {
+                add_scaled(&mut sums[usize::from(body)], f64::from(given), row);
+            }
+        }
+        sums
+    }
+
+    /// Shortens the steps of cells on bodies, so that all of these together do not overshoot.
+    fn limit_steps(&mut self, mobility: &[[Six; 6]]) {
+        let yields = |cell: &WallCell, body: u16| {
+            let mobility = &mobility[usize::from(body)];
+            cell.rows.iter().map(|row| inner(row, &times(mobility, row))).sum::<f64>()
+        };
+        let mut roots = vec![0.0; mobility.len()];
+        for cell in self.blocks.iter().flatten() {
+            if let Some(body) = cell.body {
+                roots[usize::from(body)] += yields(cell, body).sqrt();
+            }
+        }
+        for cell in self.blocks.iter_mut().flatten() {
+            if let Some(body) = cell.body {
+                let all = yields(cell, body).sqrt() * roots[usize::from(body)];
+                cell.step = 1.0 / (1.0 / cell.step + all as f32 / LEFT_TO_WALLS);
+            }
+        }
     }
 
     /// The stresses of block `b`'s cells.
@@ -156,12 +216,16 @@ impl WallCell {
     }
 
     /// Velocity along the wall against that of the wall [m/s].
-    fn slip(&self, velocity: &[HaloTile<f32>; 3]) -> Vec3 {
+    fn slip(&self, velocity: &[HaloTile<f32>; 3], twists: &[Six]) -> Vec3 {
         let at_faces = cell_faces(velocity, usize::from(self.index));
         let mean = [0, 1, 2].map(|axis| {
             self.share[axis][0] * at_faces[axis][0] + self.share[axis][1] * at_faces[axis][1]
         });
-        let relative = Vec3::from(mean) - self.moving;
+        let mut relative = Vec3::from(mean) - self.moving;
+        if let Some(body) = self.body {
+            let twist = &twists[usize::from(body)];
+            relative -= Vec3::from(self.rows.map(|row| inner(&row, twist) as f32));
+        }
         relative - self.normal * relative.dot(self.normal)
     }
 }
@@ -178,6 +242,7 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
     let open = load_axes(grid, &solid.open.axes, b, 0.0);
     let light = load_axes(grid, &lightness.axes, b, 0.0);
     let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
+    let weight = load_axes(grid, &rubbing.weight.axes, b, 0.0);
     let cell = |(i, p): (usize, &f32)| {
         let area = closed_area(&open, i);
         let size = area.length();
@@ -198,11 +263,20 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
         let volume = solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME);
         let bound = friction * push / volume;
         let (open, light) = (cell_faces(&open, i), cell_faces(&light, i));
+        let weight = cell_faces(&weight, i);
         let share = [0, 1, 2].map(|axis| {
             let weigh = |open: f32, light: f32| if light > 0.0 { open } else { 0.0 };
             let low = weigh(open[axis][0], light[axis][0]);
             let high = weigh(open[axis][1], light[axis][1]);
             if low + high > 0.0 { [low, high].map(|w| w / (low + high)) } else { [0.0; 2] }
+        });
+        let body = solid.nearest.blocks[b].0[i].checked_sub(solid.first_body);
+        let body = body.filter(|_| !rubbing.bodies.is_empty());
+        let rows = body.map_or([[0.0; 6]; 3], |body| rubbing.bodies.rows_at(grid, (b, i), body));
+        let felt = [0, 1, 2].map(|axis| {
+            let [low, high] =
+                [0, 1].map(|side| share[axis][side] * light[axis][side] * weight[axis][side]);
+            (low + high) / PER_CELL
         });
         let greatest = light.iter().flatten().fold(1e-6f32, |most, light| most.max(*light));
         let speed = cell_faces(&moving, i).map(|[low, high]| 0.5 * (low + high));
@@ -211,6 +285,9 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
             share,
             normal,
             moving: Vec3::from(speed),
+            body,
+            rows,
+            felt: Vec3::from(felt),
             bound,
             step: LEFT_TO_WALLS / (2.0 * greatest * widest(&share)),
             stress: Vec3::ZERO,
