@@ -212,7 +212,7 @@ impl BodyCoupling {
             let BodyFace { block, cell, axis, body, closed, row, .. } = *face;
             let stride = [BLOCK_EDGE * BLOCK_EDGE, BLOCK_EDGE, 1][usize::from(axis)];
             let at = usize::from(cell);
-            let is_first = at / stride % BLOCK_EDGE == 0;
+            let is_first = (at / stride).is_multiple_of(BLOCK_EDGE);
             let below = if is_first {
                 let block = grid.face_neighbours(block as usize)[2 * usize::from(axis)];
                 (block, at + (BLOCK_EDGE - 1) * stride)
@@ -320,9 +320,9 @@ mod tests {
         let only: [Six; 6] = std::array::from_fn(|i| hinge.map(|entry| 0.7 * hinge[i] * entry));
         let found = loaded(&only, &load);
         let expected = 1.0 / (1.0 / 0.7 + 1.5 * inner(&row, &hinge).powi(2));
-        for i in 0..6 {
-            for j in 0..6 {
-                assert!((found[i][j] - expected * hinge[i] * hinge[j]).abs() < 1e-12, "{i} {j}");
+        for (row, left) in found.iter().zip(&hinge) {
+            for (entry, right) in row.iter().zip(&hinge) {
+                assert!((entry - expected * left * right).abs() < 1e-12, "{found:?}");
             }
         }
         assert_eq!(times(&found, &[0.0; 6]), [0.0; 6]);

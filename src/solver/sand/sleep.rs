@@ -141,7 +141,8 @@ impl Sleep {
                 (0..BLOCK_CELLS).for_each(|i| hold(b, i));
                 let above = grid.face_neighbours(b)[2 * axis + 1];
                 if above != NO_BLOCK {
-                    let lowest = (0..BLOCK_CELLS).filter(|i| i / stride % BLOCK_EDGE == 0);
+                    let lowest =
+                        (0..BLOCK_CELLS).filter(|i| (i / stride).is_multiple_of(BLOCK_EDGE));
                     lowest.for_each(|i| hold(above as usize, i));
                 }
             }
@@ -168,7 +169,7 @@ impl Sleep {
             .blocks()
             .par_iter()
             .enumerate()
-            .map(|(b, _)| grid.neighbours(b).iter().any(|n| wakes(n)))
+            .map(|(b, _)| grid.neighbours(b).iter().any(&wakes))
             .collect();
         let mut times = Vec::with_capacity(grid.len() + self.asleep.len());
         for (b, block) in grid.blocks().iter().enumerate() {

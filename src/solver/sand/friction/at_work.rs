@@ -37,26 +37,26 @@ impl AtWork {
         let blocks = || (0..grid.len()).into_par_iter();
         self.cells.clear();
         self.cells.par_extend(blocks().map(&cells));
-        for pair in 0..3 {
+        for (pair, with_sand) in edges.iter().enumerate() {
             let (a, b) = axes_of(pair);
             let cells = &self.cells;
             self.spread.clear();
             self.spread.par_extend(blocks().map(|n| cells[n] | above(grid, cells, n, a)));
             let spread = &self.spread;
-            let touched = |n: usize| edges[pair][n] & (spread[n] | above(grid, spread, n, b));
+            let touched = |n: usize| with_sand[n] & (spread[n] | above(grid, spread, n, b));
             self.edges[pair].clear();
             self.edges[pair].par_extend(blocks().map(touched));
         }
         // Walls pull at the faces below and above their cells.
         self.spread.clear();
         self.spread.par_extend(blocks().map(|n| self.cells[n] | walls(n)));
-        for axis in 0..3 {
+        for (axis, with_sand) in faces.iter().enumerate() {
             let (one, two) = ((axis + 1) % 3, (axis + 2) % 3);
             let (spread, first, second) = (&self.spread, &self.edges[axis], &self.edges[two]);
             let touched = |n: usize| {
                 let cells = spread[n] | above(grid, spread, n, axis);
                 let edges = first[n] | below(grid, first, n, one);
-                faces[axis][n] & (cells | edges | second[n] | below(grid, second, n, two))
+                with_sand[n] & (cells | edges | second[n] | below(grid, second, n, two))
             };
             self.faces[axis].clear();
             self.faces[axis].par_extend(blocks().map(touched));
