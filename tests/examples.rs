@@ -321,6 +321,76 @@ fn hourglass(coarsening: f32) {
     assert_eq!(outside.count(), 0, "somebody is outside the glass");
 }
 
+/// Three sands meet: the heavy one pushes the others away, the one without much friction runs farthest.
+fn materials(coarsening: f32) {
+    let scene = example("materials", coarsening);
+    /// Volume, mean x, and how far the sand is spread across the box.
+    fn of(simulation: &Simulation, material: u8) -> [f64; 3] {
+        let particles = simulation.particles();
+        let all = || {
+            let each = particles.position.iter().zip(&particles.clump).zip(&particles.material);
+            let own = each.filter(move |(_, m)| **m == material);
+            own.map(|((x, clump), _)| (x.as_dvec3(), f64::from(clump.volume)))
+        };
+        let volume: f64 = all().map(|(_, volume)| volume).sum();
+        let mean = |f: &dyn Fn(glam::DVec3) -> f64| {
+            all().map(|(x, volume)| f(x) * volume).sum::<f64>() / volume
+        };
+        [volume, mean(&|x| x.x), mean(&|x| x.z * x.z).sqrt()]
+    }
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let before = [0, 1, 2].map(|material| of(&simulation, material));
+    while simulation.frame() < scene.last_frame {
+        simulation.advance_frame(&mut Silent).unwrap();
+    }
+    let [slag, sand, beads] = [0, 1, 2].map(|material| of(&simulation, material));
+    for (after, before) in [slag, sand, beads].iter().zip(before) {
+        assert!((after[0] / before[0] - 1.0).abs() < 1e-5, "{after:?} {before:?}");
+    }
+    assert!(slag[1] > before[0][1] + 0.15 && sand[1] > before[1][1] + 0.1, "{slag:?} {sand:?}");
+    assert!(slag[2] < sand[2] && sand[2] < beads[2], "{slag:?} {sand:?} {beads:?}");
+    assert_eq!(simulation.state().removed, 0, "sand left through the open top");
+}
+
+/// Free-flowing sand leaves a higher and narrower heap of a column than incompressible sand.
+fn sand_comparison(coarsening: f32) {
+    let free = example("sand_comparison", coarsening);
+    let mut incompressible = free.clone();
+    let file = "examples/sand_comparison/incompressible.toml";
+    let other = Scene::load(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    incompressible.materials = other.materials;
+    let [(high, near), (low, far)] = [&free, &incompressible].map(|scene| {
+        let mut simulation = Simulation::new(scene).unwrap();
+        while simulation.frame() < scene.last_frame {
+            simulation.advance_frame(&mut Silent).unwrap();
+        }
+        heap(&simulation)
+    });
+    assert!(high > low && near < far, "{high} m, {near} m; incompressible {low} m, {far} m");
+}
+
+#[test]
+fn materials_at_half_resolution() {
+    materials(2.0);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn materials_at_full_resolution() {
+    materials(1.0);
+}
+
+#[test]
+fn sand_comparison_at_a_quarter_of_the_resolution() {
+    sand_comparison(4.0);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn sand_comparison_at_full_resolution() {
+    sand_comparison(1.0);
+}
+
 #[test]
 fn hourglass_at_half_resolution() {
     hourglass(2.0);
