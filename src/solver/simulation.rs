@@ -358,6 +358,7 @@ impl Simulation {
                 let settings = StepSettings {
                     cell_size,
                     dt: dt as f32,
+                    density: scene.materials.first().map_or(0.0, |m| m.kind.density()),
                     gravity,
                     keep: *keep,
                     viscosity: viscosity(scene),

@@ -2,7 +2,7 @@
 
 use super::bottom::{BOTTOM_UNKNOWNS, Bottom};
 use super::components::EnclosedComponents;
-use super::coupling::{Coupling, Six, inner, times};
+use super::coupling::{Coupling, Six, inner};
 use super::cycle::{cycle, dot};
 use super::level::{BLOCKS_PER_TASK, Coloured, Level};
 use super::matrix::PoissonMatrix;
@@ -77,8 +77,8 @@ pub struct PressureSolver {
     next_direction: Coloured<Block<f32>>,
     image: Coloured<Block<f32>>,
     partial: Coloured<f64>,
+    coupling: Coupling,
     coupled: Vec<Coupled>,
-    mobility: Vec<[Six; 6]>,
 }
 
 /// A row of a [`Coupling`] whose cell is an unknown.
@@ -116,23 +116,16 @@ impl PressureSolver {
         x: &mut Field<f32>,
         criteria: &Criteria,
     ) -> SolveReport {
-        self.solve_coupled(grid, matrix, None, rhs, x, criteria)
+        rayon::scope(|_| self.build_hierarchy(grid, matrix));
+        self.find_coupled();
+        self.solve_again(rhs, x, criteria)
     }
 
-    /// As [`Self::solve`], with `coupling` added to the matrix. The multigrid cycle knows nothing of it:
-    /// every body costs up to six more iterations.
-    pub fn solve_coupled(
-        &mut self,
-        grid: &BlockGrid,
-        matrix: &PoissonMatrix,
-        coupling: Option<&Coupling>,
-        rhs: &Field<f32>,
-        x: &mut Field<f32>,
-        criteria: &Criteria,
-    ) -> SolveReport {
-        rayon::scope(|_| self.build_hierarchy(grid, matrix));
-        self.couple(coupling);
-        self.solve_again(rhs, x, criteria)
+    /// Adds `coupling` to the matrices of all solves from here on. The multigrid cycle knows nothing of
+    /// it: every body costs up to six more iterations.
+    pub fn couple(&mut self, coupling: Option<&Coupling>) {
+        self.coupled.clear();
+        self.coupling = coupling.cloned().unwrap_or_default();
     }
 
     /// As [`Self::solve`], with the matrix of the last call and its hierarchy; the fields must live
@@ -206,13 +199,10 @@ impl PressureSolver {
         }
     }
 
-    /// Takes over the rows of `coupling` whose cells are unknowns.
-    fn couple(&mut self, coupling: Option<&Coupling>) {
+    /// Finds the rows of the coupling whose cells are unknowns.
+    fn find_coupled(&mut self) {
         self.coupled.clear();
-        self.mobility.clear();
-        let Some(coupling) = coupling else { return };
-        self.mobility.extend_from_slice(&coupling.mobility);
-        for row in &coupling.rows {
+        for row in &self.coupling.rows {
             let (block, cell) = (self.slots[row.block as usize] as usize, usize::from(row.cell));
             let holds = |colour: &usize| self.source[*colour].get(block) == Some(&row.block);
             let Some(colour) = (0..2).find(holds) else { continue };
@@ -226,12 +216,11 @@ impl PressureSolver {
 
     /// M Rᵀ x and xᵀ R M Rᵀ x of the coupling.
     fn respond(&self, x: &Coloured<Block<f32>>) -> (Vec<Six>, f64) {
-        let mut sums = vec![[0.0; 6]; self.mobility.len()];
+        let mut sums = vec![[0.0; 6]; self.coupling.mobility.len()];
         for Coupled { colour, block, cell, body, row } in &self.coupled {
             super::add_scaled(&mut sums[*body], f64::from(x[*colour][*block].0[*cell]), row);
         }
-        let response: Vec<Six> =
-            self.mobility.iter().zip(&sums).map(|(m, s)| times(m, s)).collect();
+        let response = self.coupling.respond(&sums);
         let product = response.iter().zip(&sums).map(|(r, s)| inner(r, s)).sum();
         (response, product)
     }

@@ -60,8 +60,8 @@ pub struct AtFaces<'a> {
     pub cell_size: f32,
     /// Mass of a full cell \[kg\].
     pub unit: f64,
-    /// Sums of the weights of particles.
-    pub weight: &'a FaceField,
+    /// Sums of the weights of particles, if what they bring to closed faces sticks there.
+    pub sticking: Option<&'a FaceField>,
     /// Their velocities [m/s].
     pub velocity: &'a FaceField,
 }
@@ -171,7 +171,7 @@ impl BodyCoupling {
     }
 
     fn find_faces(&mut self, bodies: &Bodies, solid: &SolidField, matter: AtFaces<'_>) {
-        let AtFaces { grid, cell_size, weight, velocity, .. } = matter;
+        let AtFaces { grid, cell_size, sticking, velocity, .. } = matter;
         let first = solid.first_body;
         let in_block = |b: usize| {
             let mut faces = Vec::new();
@@ -184,9 +184,8 @@ impl BodyCoupling {
                     center[axis] -= 0.5;
                     let body = owners[i] - first;
                     let arm = center * f64::from(cell_size) - bodies.center(usize::from(body));
-                    let sticks = open[i] == 0.0;
-                    let stuck =
-                        if sticks { weight.axes[axis].blocks[b].0[i] / PER_FACE } else { 0.0 };
+                    let weight = sticking.filter(|_| open[i] == 0.0);
+                    let stuck = weight.map_or(0.0, |w| w.axes[axis].blocks[b].0[i] / PER_FACE);
                     faces.push(BodyFace {
                         block: b as u32,
                         cell: i as u16,
@@ -308,12 +307,16 @@ mod tests {
         let load: [Six; 6] = std::array::from_fn(|i| row.map(|entry| 1.5 * row[i] * entry));
         let found = loaded(&free, &load);
         // (M + S) found = 1.
-        for i in 0..6 {
-            for j in 0..6 {
-                let product: f64 = (0..6)
-                    .map(|k| (load[i][k] + if i == k { mass[i] } else { 0.0 }) * found[k][j])
-                    .sum();
-                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12, "{i} {j} {product}");
+        let total: [Six; 6] = std::array::from_fn(|i| {
+            std::array::from_fn(|j| load[i][j] + if i == j { mass[i] } else { 0.0 })
+        });
+        for unit in 0..6 {
+            let column = found.map(|row| row[unit]);
+            for (i, entry) in times(&total, &column).into_iter().enumerate() {
+                assert!(
+                    (entry - f64::from(u8::from(i == unit))).abs() < 1e-12,
+                    "{i} {unit} {entry}"
+                );
             }
         }
         let hinge = [0.1, 0.0, -0.2, 0.0, 1.0, 0.0];

@@ -311,7 +311,8 @@ impl SandSolver {
     fn meet_bodies(&mut self, bodies: &Bodies, cell_size: f32) {
         let Self { bed, velocity, weight, materials, .. } = self;
         let unit = f64::from(materials.heaviest) * f64::from(cell_size).powi(3);
-        let matter = AtFaces { grid: &bed.sorted.grid, cell_size, unit, weight, velocity };
+        let sticking = Some(&*weight);
+        let matter = AtFaces { grid: &bed.sorted.grid, cell_size, unit, sticking, velocity };
         self.bodies.begin(bodies, &mut bed.solid, matter);
     }
 

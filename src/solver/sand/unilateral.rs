@@ -43,6 +43,7 @@ impl Unilateral {
         criteria: &Criteria,
     ) -> SolveReport {
         let highest = highest(rhs);
+        self.solver.couple(coupling);
         self.diagonal.blocks.clone_from(&matrix.diagonal.blocks);
         let blocks = matrix.diagonal.blocks.par_iter_mut().zip(&mut pressure.blocks);
         blocks.zip(&rhs.blocks).for_each(|((diagonal, p), rhs)| {
@@ -60,7 +61,7 @@ impl Unilateral {
         while rounds < MOST_ROUNDS {
             let last = rounds + 1 == MOST_ROUNDS;
             let criteria = if exact || last { criteria } else { &rough };
-            let report = self.solver.solve_coupled(grid, matrix, coupling, rhs, pressure, criteria);
+            let report = self.solver.solve(grid, matrix, rhs, pressure, criteria);
             outcome = outcome.then(report);
             rounds += 1;
             let changed = self.update(grid, (matrix, coupling), rhs, pressure, slack);

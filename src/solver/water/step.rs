@@ -23,7 +23,8 @@ use crate::numerics::transfer::{
 };
 use crate::particles::{DeepWater, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
-use crate::solver::bodies::Obstacles;
+use crate::solver::bodies::coupling::{AtFaces, BodyCoupling};
+use crate::solver::bodies::{Bodies, Obstacles};
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
 use crate::solver::sand::incompressible::{self, Friction, Law};
@@ -82,6 +83,7 @@ pub struct WaterSolver {
     rhs: Field<f32>,
     pressure: Field<f32>,
     potential: Field<f32>,
+    bodies: BodyCoupling,
     solver: PressureSolver,
     separation: Separation,
     sources: Sources,
@@ -102,6 +104,8 @@ pub struct StepSettings {
     pub cell_size: f32,
     /// Length of the substep \[s\].
     pub dt: f32,
+    /// Density of the liquid [kg/m³].
+    pub density: f32,
     /// Gravity [m/s²].
     pub gravity: Vec3,
     /// Share of its own velocity that a particle keeps: the FLIP ratio, 0 under APIC.
@@ -201,7 +205,7 @@ impl WaterSolver {
         self.velocity.add(settings.gravity * settings.dt);
         self.add_forces(forces, settings);
         clock.lap(&mut seconds.to_grid);
-        let mut pressure = self.project(settings);
+        let mut pressure = self.project(obstacles.bodies, settings);
         clock.lap(&mut seconds.pressure);
         let viscosity = self.diffuse(settings, &mut pressure);
         clock.lap(&mut seconds.viscosity);
@@ -326,7 +330,20 @@ impl WaterSolver {
         );
     }
 
-    fn project(&mut self, settings: StepSettings) -> SolveReport {
+    /// Makes the velocity free of divergence; bodies yield to the pressure, friction and viscosity do not
+    /// move them.
+    fn project(&mut self, bodies: &mut Bodies, settings: StepSettings) -> SolveReport {
+        let StepSettings { cell_size, density, .. } = settings;
+        let unit = f64::from(density) * f64::from(cell_size).powi(3);
+        let matter = AtFaces {
+            grid: &self.sorted.grid,
+            cell_size,
+            unit,
+            sticking: None,
+            velocity: &self.velocity,
+        };
+        self.bodies.begin(bodies, &mut self.solid, matter);
+        self.solver.couple(self.bodies.matrix());
         let (grid, strength) = (&self.sorted.grid, settings.tension_strength());
         let surface_pressure = (strength > 0.0)
             .then(|| self.tension.find_pressure(grid, &self.surface, &self.solid, strength));
@@ -343,11 +360,15 @@ impl WaterSolver {
             let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
+        self.solver.couple(None);
+        let pushed = self.bodies.impulses(pressure);
+        self.bodies.end(bodies, &pushed, unit, &mut self.solid, velocity);
+        let (phi, open) = (&self.surface.phi, &self.solid.open);
+        let region = Region { grid, phi, open, surface_pressure: None };
         if settings.sand.is_none() && friction::is_needed(&self.solid) {
             let room = &self.solid.open_volume;
             let change = &mut self.weight.axes;
             friction::rub_along_walls(region, &self.solid, room, pressure, change, velocity);
-            let region = Region { surface_pressure: None, ..region };
             projection::assemble(region, velocity, &self.solid, matrix, rhs);
             self.sources.add_to(rhs, region.grid, region.phi);
             self.potential.reset(region.grid, 0.0);
