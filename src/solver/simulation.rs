@@ -17,7 +17,7 @@ use super::water::tension::longest_step;
 use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
-use crate::particles::{BodyState, CarriedStress, DeepWater, Particles};
+use crate::particles::{BodyState, CarriedStress, DeepWater, Particles, QuietBlocks};
 use crate::scene::{Method, Scene};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -437,7 +437,11 @@ impl Simulation {
         if let Some(bounds) = &scene.domain.bounds {
             state.removed += remove_outside(&mut state.particles, bounds) as u64;
         }
+        let sunk = state.sunk.clone();
         sinks.remove(&mut state.particles, (time + dt, dt), &mut state.sunk)?;
+        if state.sunk != sunk {
+            state.stress.quiet = QuietBlocks::default();
+        }
         seconds.emit += clock.elapsed().as_secs_f64();
         Ok(())
     }

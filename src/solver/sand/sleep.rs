@@ -6,8 +6,8 @@
 //! pressed and rubbed in them is kept. Those next to blocks that are awake still take part, as sand
 //! whose faces do not move and whose friction is bounded by the pressure it fell asleep under; all
 //! others cost nothing but their place in the sort. A block wakes when sand around it moves, when a
-//! particle enters it or is born in it, when a solid moves near it, and when a force acts anywhere. Beside
-//! rigid bodies nothing sleeps: what they weigh must be borne.
+//! particle enters it or is born in it, when a solid moves near it, and when a force acts or a sink takes
+//! sand anywhere. Beside rigid bodies nothing sleeps: what they weigh must be borne.
 
 use crate::geometry::Solids;
 use crate::numerics::field::Field;
@@ -84,6 +84,7 @@ impl Sleep {
                     let Some(time) = last.1 else { continue };
                     if alarm.time - birth < UNTIL_ASLEEP || time.is_infinite() && *v != Vec3::ZERO {
                         woken.push(block);
+                        last.1 = None;
                     } else {
                         *v = Vec3::ZERO;
                     }
@@ -180,7 +181,9 @@ impl Sleep {
             } else if self.pinned[b] {
                 times.push((*block, f32::INFINITY));
             } else if calm {
-                times.push((*block, quiet.time(*block) + dt));
+                // What has been woken starts anew.
+                let before = Some(quiet.time(*block)).filter(|time| *time < UNTIL_ASLEEP);
+                times.push((*block, before.unwrap_or(0.0) + dt));
             }
         }
         let dormant = self.asleep.iter().filter(|block| grid.find(**block).is_none());
