@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use foreshore::scene::{Scene, Shape};
+use foreshore::scene::{Scene, Shape, Sink};
 use foreshore::solver::{Silent, Simulation};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -82,4 +82,30 @@ fn sand_that_slept_is_hit_like_sand_that_was_awake() {
     let distance = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f32>();
     let (changed, differs) = (distance(&calm, &awake), distance(&slept, &awake));
     assert!(differs < 0.1 * changed, "differs by {differs} of {changed}");
+}
+
+#[test]
+fn sand_that_a_sink_digs_under_slides_and_sleeps_again() {
+    let mut scene = heap();
+    scene.sinks.push(Sink {
+        name: "hole".into(),
+        shape: cuboid([0.1, -0.1, -0.6], [0.6, 0.15, 0.6]),
+        first_frame: 60,
+        last_frame: Some(62),
+    });
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let asleep = |simulation: &Simulation| {
+        let velocity = &simulation.particles().velocity;
+        velocity.iter().filter(|v| **v == Vec3::ZERO).count() as f32 / velocity.len() as f32
+    };
+    advance(&mut simulation, 59);
+    let (before, slept) = (places(&simulation), asleep(&simulation));
+    advance(&mut simulation, 2);
+    let awake = asleep(&simulation);
+    advance(&mut simulation, 118);
+    let (after, sleeps) = (places(&simulation), asleep(&simulation));
+    assert!(slept > 0.5 && awake < 0.1 && sleeps > 0.8, "{slept} {awake} {sleeps}");
+    let sank = |(id, x): (&u64, &Vec3)| after.get(id).is_some_and(|y| x.y - y.y > CELL);
+    let slid = before.iter().filter(|place| sank(*place)).count();
+    assert!(slid * 20 > before.len(), "{slid} of {}", before.len());
 }
