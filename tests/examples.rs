@@ -391,6 +391,110 @@ fn sand_comparison_at_full_resolution() {
     sand_comparison(1.0);
 }
 
+/// The heavier a sphere, the deeper it sinks, and the sand bears them all.
+fn impacts(coarsening: f32) {
+    const RADIUS: f64 = 0.25;
+    const BED: f64 = 0.424;
+    let scene = example("impacts", coarsening);
+    let mut simulation = Simulation::new(&scene).unwrap();
+    while simulation.frame() < scene.last_frame {
+        simulation.advance_frame(&mut Silent).unwrap();
+    }
+    let spheres = &simulation.state().bodies;
+    let depths: Vec<f64> = spheres.iter().map(|s| BED + RADIUS - s.position.y).collect();
+    let apart = depths.windows(2).all(|d| d[1] > d[0] + 0.01);
+    assert!(apart && depths[0] > 0.0, "the spheres have sunk by {depths:?} m");
+    assert!(depths[3] < 1.2 * RADIUS, "the heaviest has sunk by {} m", depths[3]);
+    // They hit the sand at 3.2 m/s.
+    let sinking = spheres.iter().map(|s| s.velocity.y.abs()).fold(0.0, f64::max);
+    assert!(sinking < 0.1, "a sphere still sinks or rises at {sinking} m/s");
+}
+
+#[test]
+#[ignore = "a minute"]
+fn impacts_at_full_resolution() {
+    impacts(1.0);
+}
+
+#[test]
+fn impacts_at_half_resolution() {
+    impacts(2.0);
+}
+
+/// The charge throws the pile's middle up and leaves a crater, and the bodies on the pile outwards.
+fn explosion(coarsening: f32) {
+    let scene = example("explosion", coarsening);
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let volume = |simulation: &Simulation| {
+        simulation.particles().clump.iter().map(|clump| f64::from(clump.volume)).sum::<f64>()
+    };
+    let start = volume(&simulation);
+    let places = |simulation: &Simulation| {
+        let ways = simulation.state().bodies.iter().map(|body| body.position.with_y(0.0).length());
+        ways.collect::<Vec<f64>>()
+    };
+    let before = places(&simulation);
+    let mut top = 0.0f32;
+    while simulation.frame() < scene.last_frame {
+        simulation.advance_frame(&mut Silent).unwrap();
+        let heights = simulation.particles().position.iter().map(|x| x.y);
+        top = heights.fold(top, f32::max);
+    }
+    assert!(top > 1.1, "the sand flies {top} m high");
+    let after = places(&simulation);
+    let thrown = before.iter().zip(&after).all(|(from, to)| *to > from + 0.3);
+    assert!(thrown, "bodies were thrown from {before:?} to {after:?} m off the axis");
+    assert_eq!(simulation.state().removed, 0, "sand left through the open top");
+    assert!((volume(&simulation) / start - 1.0).abs() < 1e-5, "sand was lost");
+    // The pile was a cone, 0.87 m high: now its middle is lower than a ring around it.
+    let height = |low: f32, high: f32| {
+        let here = |x: &&glam::Vec3| (low..high).contains(&x.with_y(0.0).length());
+        simulation.particles().position.iter().filter(here).map(|x| x.y).fold(0.0, f32::max)
+    };
+    let (middle, rim) = (height(0.0, 0.12), height(0.4, 0.8));
+    assert!(middle < rim - 0.1 && rim < 0.7, "middle {middle} m, rim {rim} m");
+}
+
+#[test]
+#[ignore = "minutes"]
+fn explosion_at_full_resolution() {
+    explosion(1.0);
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn explosion_at_half_resolution() {
+    explosion(2.0);
+}
+
+/// Each wheel turns the way that the sand from the one above it strikes it.
+fn paddles(coarsening: f32) {
+    let scene = example("paddles", coarsening);
+    let mut simulation = Simulation::new(&scene).unwrap();
+    while simulation.frame() < scene.last_frame {
+        simulation.advance_frame(&mut Silent).unwrap();
+    }
+    let wheels = &simulation.state().bodies;
+    let [upper, middle] = [0, 1].map(|i| wheels[i].spin.z);
+    assert!(upper > 3.0 && middle < -1.0, "the wheels turn at {upper} and {middle} rad/s");
+    for (wheel, axle) in wheels.iter().zip([[0.2, 1.5], [-0.2, 1.02], [0.2, 0.54]]) {
+        let off = (wheel.position - glam::DVec3::new(axle[0], axle[1], 0.0)).length();
+        assert!(off < 1e-6, "a wheel is {off} m off its axle");
+    }
+}
+
+#[test]
+#[ignore = "minutes"]
+fn paddles_at_full_resolution() {
+    paddles(1.0);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn paddles_at_half_resolution() {
+    paddles(2.0);
+}
+
 #[test]
 fn hourglass_at_half_resolution() {
     hourglass(2.0);

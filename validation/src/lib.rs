@@ -17,7 +17,18 @@ pub mod figure;
 pub mod measure;
 mod mesh;
 pub mod page;
+pub mod sand;
 mod scene;
 pub mod water;
 
 pub use experiment::{Curve, Demand, Experiment, Failed, Mark, Measure, Panel, Run, Unit};
+
+/// All experiments.
+pub fn all() -> Vec<&'static Experiment> {
+    [&water::ALL[..], &sand::ALL[..]].concat()
+}
+
+/// The experiment of a name.
+pub fn find(name: &str) -> Option<&'static Experiment> {
+    all().into_iter().find(|e| e.name == name)
+}

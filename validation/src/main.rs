@@ -1,7 +1,7 @@
 //! Runs the experiments.
 
 use clap::Parser;
-use foreshore_validation::{Experiment, Failed, Run, page, water};
+use foreshore_validation::{Experiment, Failed, Run, all, find, page};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -51,15 +51,15 @@ fn run(arguments: &Arguments) -> Result<bool, Failed> {
         }
     }
     if arguments.cells.is_empty() {
-        page::write_index(&water::ALL, &arguments.folder)?;
+        page::write_index(&all(), &arguments.folder)?;
     }
     Ok(holds)
 }
 
 fn chosen(arguments: &Arguments) -> Result<Vec<&'static Experiment>, Failed> {
     if arguments.experiments.is_empty() {
-        return Ok(water::ALL.to_vec());
+        return Ok(all());
     }
-    let find = |name: &String| water::find(name).ok_or_else(|| Failed::Unknown(name.clone()));
-    arguments.experiments.iter().map(find).collect()
+    let known = |name: &String| find(name).ok_or_else(|| Failed::Unknown(name.clone()));
+    arguments.experiments.iter().map(known).collect()
 }

@@ -146,3 +146,29 @@ pub fn rising_zeros(points: &[(f64, f64)]) -> Vec<f64> {
     };
     points.windows(2).filter_map(crossing).collect()
 }
+
+/// Volume \[m³\] of sand by `place` \[m\], in columns of `width` from 0 to `length`: (middle, volume).
+pub fn volume_in_columns(
+    particles: &Particles,
+    length: f64,
+    width: f64,
+    place: impl Fn(DVec3) -> f64,
+) -> Vec<(f64, f64)> {
+    let mut volumes = vec![0.0; (length / width).round() as usize];
+    for (x, clump) in particles.position.iter().zip(&particles.clump) {
+        let column = place(x.as_dvec3()) / width;
+        if column >= 0.0 && (column as usize) < volumes.len() {
+            volumes[column as usize] += f64::from(clump.volume);
+        }
+    }
+    let middle = |i: usize| (i as f64 + 0.5) * width;
+    volumes.iter().enumerate().map(|(i, volume)| (middle(i), *volume)).collect()
+}
+
+/// Slope of the straight line that fits `points` best.
+pub fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));
+    let along = |p: &(f64, f64)| (p.0 - x) * (p.1 - y);
+    points.iter().map(along).sum::<f64>() / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
+}

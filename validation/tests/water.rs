@@ -1,9 +1,9 @@
 //! The experiments with water at resolutions that take seconds, within their tolerances.
 
-use foreshore_validation::{Run, water};
+use foreshore_validation::{Run, find};
 
 fn run(name: &str, cells: u32) -> Run {
-    let experiment = water::find(name).expect("an experiment of this name");
+    let experiment = find(name).expect("an experiment of this name");
     (experiment.run)(cells).expect("the experiment runs to its end")
 }
 

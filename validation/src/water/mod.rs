@@ -30,8 +30,3 @@ pub const ALL: [&Experiment; 13] = [
     &drop::OSCILLATION,
     &drop::PRESSURE,
 ];
-
-/// The experiment of a name.
-pub fn find(name: &str) -> Option<&'static Experiment> {
-    ALL.into_iter().find(|e| e.name == name)
-}
