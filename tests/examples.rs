@@ -490,7 +490,7 @@ fn paddles_at_full_resolution() {
 }
 
 #[test]
-#[ignore = "a minute"]
+#[ignore = "minutes"]
 fn paddles_at_half_resolution() {
     paddles(2.0);
 }
