@@ -99,16 +99,21 @@ fn the_heavier_a_ball_the_deeper_it_sinks_and_sand_bears_them_all() {
 
 #[test]
 fn falling_sand_turns_a_wheel_on_its_hinge() {
-    let mut scene = sand(CELL, None, 30.0);
-    scene.emitters.push(fill(cuboid([0.1, 0.6, -0.2], [0.5, 1.4, 0.2])));
-    let mut paddle = body("paddle", cuboid([-0.6, -0.08, -0.25], [0.6, 0.08, 0.25]));
-    paddle.weight = Weight::Density(500.0);
-    paddle.hinge = Some(Hinge { point: Vec3::ZERO, axis: Vec3::Z });
-    scene.bodies.push(paddle);
-    let simulation = run(&scene, 14);
-    let state = simulation.state().bodies[0];
-    assert!(state.spin.z < -0.5, "{:?}", state.spin);
-    assert!(state.spin.truncate().length() < 1e-9 && state.position.length() < 1e-6, "{state:?}");
+    // In the channel, which is just as wide, its sides touch the walls.
+    let walls = (Vec3::new(-2.0, -2.0, -0.25), Vec3::new(2.0, 2.0, 0.25));
+    for walls in [None, Some(walls)] {
+        let mut scene = sand(CELL, walls, 30.0);
+        scene.emitters.push(fill(cuboid([0.1, 0.6, -0.2], [0.5, 1.4, 0.2])));
+        let mut paddle = body("paddle", cuboid([-0.6, -0.08, -0.25], [0.6, 0.08, 0.25]));
+        paddle.weight = Weight::Density(500.0);
+        paddle.hinge = Some(Hinge { point: Vec3::ZERO, axis: Vec3::Z });
+        scene.bodies.push(paddle);
+        let simulation = run(&scene, 14);
+        let state = simulation.state().bodies[0];
+        assert!(state.spin.z < -0.5, "{walls:?}: {:?}", state.spin);
+        let aside = state.spin.truncate().length();
+        assert!(aside < 1e-9 && state.position.length() < 1e-6, "{walls:?}: {state:?}");
+    }
 }
 
 #[test]
