@@ -5,25 +5,12 @@ mod alembic;
 #[path = "common/mod.rs"]
 mod common;
 
-use common::{cuboid, fill, water};
+use common::{Listener, cuboid, fill, water};
 use foreshore::geometry::TriangleMesh;
 use foreshore::scene::{Collider, Emitter, EmitterMode, Format, Scene, Shape, parse};
-use foreshore::solver::{Observer, Simulation, SimulationError, SubstepReport, Warning};
+use foreshore::solver::{Simulation, SimulationError, Warning};
 use glam::{DAffine3, DVec3, Vec3};
 use std::path::Path;
-
-#[derive(Default)]
-struct Listener(Vec<Warning>);
-
-impl Observer for Listener {
-    fn substep(&mut self, _: &SubstepReport) {}
-    fn warn(&mut self, warning: Warning) {
-        self.0.push(warning);
-    }
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
 
 fn advance(simulation: &mut Simulation, frames: i32) -> Vec<Warning> {
     let mut listener = Listener::default();

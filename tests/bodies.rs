@@ -11,7 +11,7 @@ use foreshore::geometry::{GeometryError, SolidField, Solids};
 use foreshore::numerics::grid::{BlockGrid, block_of, cell_at};
 use foreshore::run::{BakeOptions, SilentBake};
 use foreshore::scene::{Body, Hinge, Scene, Shape, Weight};
-use foreshore::solver::{Bodies, Observer, Silent, Simulation, SubstepReport, Warning};
+use foreshore::solver::{Bodies, Silent, Simulation};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use std::f64::consts::PI;
 use std::io::Write;
@@ -414,20 +414,6 @@ fn fields_tell_whose_each_face_is() {
     let (b, i) = place(Vec3::new(1.2, 0.42, 0.8));
     assert_eq!((field.nearest.blocks[b].0[i], field.face_owner[1].blocks[b].0[i]), (1, 1));
     assert!(world.solids.max_speed() > 1.5);
-}
-
-/// Collects warnings.
-#[derive(Default)]
-struct Listener(Vec<Warning>);
-
-impl Observer for Listener {
-    fn substep(&mut self, _: &SubstepReport) {}
-    fn warn(&mut self, warning: Warning) {
-        self.0.push(warning);
-    }
-    fn cancelled(&self) -> bool {
-        false
-    }
 }
 
 #[test]

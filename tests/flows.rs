@@ -5,24 +5,10 @@ mod alembic;
 #[path = "common/mod.rs"]
 mod common;
 
-use common::{cuboid, fill, water};
+use common::{Listener, cuboid, fill, water};
 use foreshore::scene::{Animated, Emitter, EmitterMode, Scene, Shape, Sink};
-use foreshore::solver::{FrameReport, Observer, Simulation, SubstepReport, Warning};
+use foreshore::solver::{FrameReport, Simulation, Warning};
 use glam::{DAffine3, DVec3, Vec3};
-
-/// Collects warnings.
-#[derive(Default)]
-struct Listener(Vec<Warning>);
-
-impl Observer for Listener {
-    fn substep(&mut self, _: &SubstepReport) {}
-    fn warn(&mut self, warning: Warning) {
-        self.0.push(warning);
-    }
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
 
 fn flow(shape: Shape, velocity: Vec3) -> Emitter {
     Emitter { mode: EmitterMode::Flow, velocity: velocity.into(), ..fill(shape) }

@@ -1,8 +1,9 @@
-//! Scenes that several tests use.
+//! Scenes that several tests use, and an ear for warnings.
 
 #![allow(dead_code)] // no test uses all of it
 
 use foreshore::scene::*;
+use foreshore::solver::{Observer, SubstepReport, Warning};
 use glam::Vec3;
 
 /// Water at 24 frames a second on cells of `cell_size` [m], in closed walls if given.
@@ -109,5 +110,19 @@ pub fn body(name: &str, shape: Shape) -> Body {
         velocity: Vec3::ZERO,
         angular_velocity: Vec3::ZERO,
         hinge: None,
+    }
+}
+
+/// Collects warnings.
+#[derive(Default)]
+pub struct Listener(pub Vec<Warning>);
+
+impl Observer for Listener {
+    fn substep(&mut self, _: &SubstepReport) {}
+    fn warn(&mut self, warning: Warning) {
+        self.0.push(warning);
+    }
+    fn cancelled(&self) -> bool {
+        false
     }
 }

@@ -1,17 +1,8 @@
 //! The experiments with sand at resolutions that take seconds.
 
-use foreshore_validation::{Run, find};
+mod common;
 
-fn run(name: &str, cells: u32) -> Run {
-    let experiment = find(name).expect("an experiment of this name");
-    (experiment.run)(cells).expect("the experiment runs to its end")
-}
-
-#[track_caller]
-fn holds(run: &Run, name: &str) {
-    let measure = run.find(name);
-    assert!(measure.holds(), "{measure}");
-}
+use common::{holds, run};
 
 #[test]
 #[ignore = "half a minute"]

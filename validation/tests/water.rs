@@ -1,17 +1,8 @@
 //! The experiments with water at resolutions that take seconds, within their tolerances.
 
-use foreshore_validation::{Run, find};
+mod common;
 
-fn run(name: &str, cells: u32) -> Run {
-    let experiment = find(name).expect("an experiment of this name");
-    (experiment.run)(cells).expect("the experiment runs to its end")
-}
-
-#[track_caller]
-fn holds(run: &Run, name: &str) {
-    let measure = run.find(name);
-    assert!(measure.holds(), "{measure}");
-}
+use common::{holds, run};
 
 #[test]
 fn the_front_of_a_collapsing_column_is_martin_and_moyces() {
