@@ -12,11 +12,9 @@ use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
 use crate::numerics::poisson::{Coupling, CouplingRow, Six, add_scaled, inner};
 use crate::numerics::transfer::FaceField;
+use crate::solver::water::surface::PER_CELL;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
-
-/// Weight of the particles at a face when all around it is packed.
-const PER_FACE: f32 = 8.0;
 
 /// A lower face of a cell, of which a body closes a share.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +46,8 @@ pub struct BodyCoupling {
     /// Centres of mass \[m\].
     centers: Vec<DVec3>,
     cell_size: f32,
+    /// Mass of a full cell \[kg\].
+    unit: f64,
     coupling: Coupling,
 }
 
@@ -73,7 +73,7 @@ impl BodyCoupling {
         self.faces.clear();
         self.twists = (0..bodies.len()).map(|i| bodies.twist(i)).collect();
         self.centers = (0..bodies.len()).map(|i| bodies.center(i)).collect();
-        self.cell_size = matter.cell_size;
+        (self.cell_size, self.unit) = (matter.cell_size, matter.unit);
         self.coupling.rows.clear();
         self.coupling.mobility.clear();
         if bodies.is_empty() || solid.face_owner[0].blocks.is_empty() {
@@ -150,7 +150,6 @@ impl BodyCoupling {
         &self,
         bodies: &mut Bodies,
         impulses: &[Six],
-        unit: f64,
         solid: &mut SolidField,
         velocity: &mut FaceField,
     ) {
@@ -166,7 +165,7 @@ impl BodyCoupling {
         }
         self.move_faces(&changes, solid, Some(velocity));
         for (i, impulse) in given.iter().enumerate() {
-            bodies.apply_impulse(i, impulse.map(|part| part * unit));
+            bodies.apply_impulse(i, impulse.map(|part| part * self.unit));
         }
     }
 
@@ -185,7 +184,7 @@ impl BodyCoupling {
                     let body = owners[i] - first;
                     let arm = center * f64::from(cell_size) - bodies.center(usize::from(body));
                     let weight = sticking.filter(|_| open[i] == 0.0);
-                    let stuck = weight.map_or(0.0, |w| w.axes[axis].blocks[b].0[i] / PER_FACE);
+                    let stuck = weight.map_or(0.0, |w| w.axes[axis].blocks[b].0[i] / PER_CELL);
                     faces.push(BodyFace {
                         block: b as u32,
                         cell: i as u16,

@@ -445,9 +445,8 @@ impl SandSolver {
         for (sum, more) in impulses.iter_mut().zip(self.friction.impulses()) {
             add_scaled(sum, 1.0, more);
         }
-        let unit = f64::from(self.materials.heaviest) * f64::from(settings.cell_size).powi(3);
         let Self { bed: Bed { solid, .. }, velocity, .. } = self;
-        self.bodies.end(bodies, &impulses, unit, solid, velocity);
+        self.bodies.end(bodies, &impulses, solid, velocity);
         clock.lap(&mut seconds.pressure);
         (report, iterations)
     }

@@ -362,7 +362,7 @@ impl WaterSolver {
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         self.solver.couple(None);
         let pushed = self.bodies.impulses(pressure);
-        self.bodies.end(bodies, &pushed, unit, &mut self.solid, velocity);
+        self.bodies.end(bodies, &pushed, &mut self.solid, velocity);
         let (phi, open) = (&self.surface.phi, &self.solid.open);
         let region = Region { grid, phi, open, surface_pressure: None };
         if settings.sand.is_none() && friction::is_needed(&self.solid) {

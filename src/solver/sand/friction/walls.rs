@@ -242,7 +242,8 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
     let open = load_axes(grid, &solid.open.axes, b, 0.0);
     let light = load_axes(grid, &lightness.axes, b, 0.0);
     let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
-    let weight = load_axes(grid, &rubbing.weight.axes, b, 0.0);
+    let has_bodies = !rubbing.bodies.is_empty();
+    let weight = has_bodies.then(|| load_axes(grid, &rubbing.weight.axes, b, 0.0));
     let cell = |(i, p): (usize, &f32)| {
         let area = closed_area(&open, i);
         let size = area.length();
@@ -263,7 +264,6 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
         let volume = solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME);
         let bound = friction * push / volume;
         let (open, light) = (cell_faces(&open, i), cell_faces(&light, i));
-        let weight = cell_faces(&weight, i);
         let share = [0, 1, 2].map(|axis| {
             let weigh = |open: f32, light: f32| if light > 0.0 { open } else { 0.0 };
             let low = weigh(open[axis][0], light[axis][0]);
@@ -271,12 +271,15 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
             if low + high > 0.0 { [low, high].map(|w| w / (low + high)) } else { [0.0; 2] }
         });
         let body = solid.nearest.blocks[b].0[i].checked_sub(solid.first_body);
-        let body = body.filter(|_| !rubbing.bodies.is_empty());
+        let body = body.filter(|_| has_bodies);
         let rows = body.map_or([[0.0; 6]; 3], |body| rubbing.bodies.rows_at(grid, (b, i), body));
-        let felt = [0, 1, 2].map(|axis| {
-            let [low, high] =
-                [0, 1].map(|side| share[axis][side] * light[axis][side] * weight[axis][side]);
-            (low + high) / PER_CELL
+        let felt = weight.as_ref().map_or([0.0; 3], |weight| {
+            let weight = cell_faces(weight, i);
+            [0, 1, 2].map(|axis| {
+                let [low, high] =
+                    [0, 1].map(|side| share[axis][side] * light[axis][side] * weight[axis][side]);
+                (low + high) / PER_CELL
+            })
         });
         let greatest = light.iter().flatten().fold(1e-6f32, |most, light| most.max(*light));
         let speed = cell_faces(&moving, i).map(|[low, high]| 0.5 * (low + high));
