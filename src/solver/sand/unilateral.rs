@@ -184,3 +184,100 @@ fn highest(values: &Field<f32>) -> f32 {
     let of_block = |block: &Block<f32>| block.0.iter().fold(0.0f32, |most, v| most.max(v.abs()));
     values.blocks.par_iter().map(of_block).reduce(|| 0.0, f32::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{SolidField, Solids};
+    use crate::numerics::random::uniform3;
+    use crate::numerics::transfer::FaceField;
+    use crate::scene::{Format, parse};
+    use crate::solver::sand::pressure::{self, Region};
+    use glam::IVec3;
+    use std::path::Path;
+
+    /// Solids in a scene of cells of 1 m: a ball.
+    fn ball() -> Solids {
+        let text = "[scene]\nframes = [1, 2]\n[domain]\ncell_size = 1\n[[material]]\n\
+                    name = \"sand\"\nkind = \"sand\"\n[[emitter]]\nname = \"e\"\n\
+                    material = \"sand\"\nsphere = { center = [0, 0, 0], radius = 1 }\n\
+                    [[collider]]\nname = \"ball\"\nsphere = { center = [1, 2, 3], radius = 3 }\n";
+        let scene = parse(text, Format::Toml, Path::new("ball.toml")).unwrap().scene;
+        Solids::new(&scene).unwrap().0
+    }
+
+    #[test]
+    fn sand_presses_only_where_it_is_packed() {
+        let blocks = (0..8).map(|i| IVec3::new(i / 4 - 1, i / 2 % 2 - 1, i % 2 - 1));
+        let grid = BlockGrid::from_blocks(blocks);
+        let mut solid = SolidField::default();
+        ball().rasterize(&grid, &mut solid);
+        for seed in 0..6 {
+            let random = |purpose: u64, scale: &dyn Fn(f32) -> f32| {
+                let mut field = Field::filled(&grid, 0.0f32);
+                for (b, block) in field.blocks.iter_mut().enumerate() {
+                    for (i, value) in block.0.iter_mut().enumerate() {
+                        *value = scale(uniform3(seed, (512 * b + i) as u64, purpose, 0)[0]);
+                    }
+                }
+                field
+            };
+            let faces = |purpose: u64, scale: &dyn Fn(f32) -> f32| FaceField {
+                axes: [0, 1, 2].map(|axis| random(purpose + axis, scale)),
+            };
+            // Two thirds of the cells may bear pressure, half of them are loose.
+            let phi = random(0, &|u| u - 0.667);
+            let gap = random(1, &|u| (u - 0.5).max(0.0));
+            let mut velocity = faces(2, &|u| 2.0 * u - 1.2);
+            let mut lightness = faces(5, &|u| 1.0 + 3.0 * u);
+            for axis in 0..3 {
+                for b in 0..grid.len() {
+                    for i in 0..BLOCK_CELLS {
+                        if solid.open.axes[axis].blocks[b].0[i] == 0.0 {
+                            lightness.axes[axis].blocks[b].0[i] = 0.0;
+                            velocity.axes[axis].blocks[b].0[i] = 0.0;
+                        }
+                    }
+                }
+            }
+            let region = Region { grid: &grid, phi: &phi, solid: &solid, lightness: &lightness };
+            let (mut matrix, mut rhs) = (PoissonMatrix::default(), Field::default());
+            pressure::assemble(region, &mut matrix);
+            pressure::find_squeeze(region, &velocity, &gap, &mut rhs);
+            let squeezed = highest(&rhs);
+            let mut p = Field::filled(&grid, 0.0);
+            let criteria = Criteria { relative_residual: 1e-5, max_iterations: 200 };
+            let mut unilateral = Unilateral::default();
+            unilateral.solve(&grid, (&mut matrix, None), &rhs, &mut p, &criteria);
+            let mut change = FaceField::default();
+            pressure::find_change(region, &p, &mut change);
+            for (axis, change) in velocity.axes.iter_mut().zip(&change.axes) {
+                let blocks = axis.blocks.iter_mut().zip(&change.blocks);
+                let faces = blocks.flat_map(|(v, change)| v.0.iter_mut().zip(&change.0));
+                faces.for_each(|(v, change)| *v += change);
+            }
+            // What is left to be squeezed, −(outflow + gap): (1 − φ) below zero, as a speed.
+            pressure::find_squeeze(region, &velocity, &gap, &mut rhs);
+            let most = highest(&p);
+            let (mut pressing, mut loose) = (0, 0);
+            for b in 0..grid.len() {
+                for i in 0..BLOCK_CELLS {
+                    let (p, squeeze) = (p.blocks[b].0[i], rhs.blocks[b].0[i]);
+                    assert!(p >= 0.0, "a cell pulls with {p}");
+                    if matrix.diagonal.blocks[b].0[i] == 0.0 {
+                        continue;
+                    }
+                    assert!(squeeze < 1e-3 * squeezed, "{squeeze} of {squeezed} is left");
+                    let product = p * -squeeze;
+                    assert!(
+                        product < 1e-3 * most * squeezed,
+                        "pressure {p} at a room of {squeeze}"
+                    );
+                    pressing += u32::from(p > 0.0);
+                    loose += u32::from(squeeze < -1e-2 * squeezed);
+                }
+            }
+            assert!(pressing > 200 && loose > 200, "{pressing} cells press, {loose} are loose");
+        }
+    }
+}

@@ -21,6 +21,8 @@ mod around;
 mod at_work;
 mod faces;
 mod shear;
+#[cfg(test)]
+mod tests;
 mod walls;
 
 use crate::geometry::SolidField;
