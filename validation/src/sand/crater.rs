@@ -19,20 +19,20 @@ const DEPTH: f64 = 5.0;
 
 /// A ball: its density over water's, its diameter, and what it falls freely, in units.
 const BALLS: [[f64; 3]; 7] = [
-    [2.5, 1.0, 4.0],
     [2.5, 1.0, 12.0],
     [2.5, 1.0, 36.0],
-    [1.0, 1.0, 12.0],
-    [7.0, 1.0, 12.0],
-    [2.5, 1.5, 6.0],
-    [1.0, 1.5, 18.0],
+    [2.5, 1.0, 108.0],
+    [1.0, 1.0, 36.0],
+    [7.0, 1.0, 36.0],
+    [2.5, 1.5, 18.0],
+    [1.0, 1.5, 54.0],
 ];
 
 pub const EXPERIMENT: Experiment = Experiment {
     name: "crater",
     title: "Sand: craters of balls",
     text: "Seven balls of 1, 2.5 and 7 times the density of water, 25 and 37.5 mm wide, strike sand of 30° \
-           with the speed of a free fall of 0.1 to 0.9 m. Uehara, Ambroso, Ojha and Durian 2003 \
+           with the speed of a free fall of 0.3 to 2.7 m. Uehara, Ambroso, Ojha and Durian 2003 \
            ([doi:10.1103/PhysRevLett.90.194301](https://doi.org/10.1103/PhysRevLett.90.194301)) found the \
            diameter of the crater proportional to (ρ D³ H)^(1/4) and the depth to (ρ^(3/2) D² H)^(1/3), ρ \
            and D the ball's, H the whole way it falls, that through the sand included. The radius \
@@ -41,7 +41,7 @@ pub const EXPERIMENT: Experiment = Experiment {
            point. The exponents are those of the power laws that fit \
            best: within 0.04 of 1/4 and 1/3.",
     unit: "cells a smaller ball",
-    resolutions: [3, 4, 6],
+    resolutions: [3, 4, 5],
     panels: &[
         Panel {
             title: "Diameter of the crater",
@@ -62,8 +62,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         };
         // Their constants for grains of density ρ sand and tan of the angle of repose.
         vec![
-            line(0, (1.0, 6.0), 0.25, 0.92 / tan.sqrt()),
-            line(1, (1.0, 7.0), 1.0 / 3.0, 0.14 / tan),
+            line(0, (3.0, 8.0), 0.25, 0.92 / tan.sqrt()),
+            line(1, (4.0, 9.0), 1.0 / 3.0, 0.14 / tan),
         ]
     },
     run,

@@ -25,8 +25,6 @@ const ABOVE: [f64; 3] = [2.0, 3.0, 4.0];
 struct Sliding {
     /// The angle of its friction \[°\].
     angle: f64,
-    /// The key of the figure.
-    key: &'static str,
     /// Names of the measures: start, acceleration below.
     names: [&'static str; 2],
     /// What the scene has of it, for the size of a cell and the tangent of the angle.
@@ -38,7 +36,6 @@ struct Sliding {
 const ALL: [Sliding; 4] = [
     Sliding {
         angle: 30.0,
-        key: "layer of sand",
         names: ["layer of sand: start less 30°", "layer of sand: acceleration at 29°, over g"],
         text: |cell, _| {
             slope_with((cell, 4.0 * cell), "open = [\"-x\", \"+x\", \"+y\"]", 30.0, "")
@@ -48,7 +45,6 @@ const ALL: [Sliding; 4] = [
     },
     Sliding {
         angle: 20.0,
-        key: "clod on the floor",
         names: [
             "clod on the floor: start less 20°",
             "clod on the floor: acceleration at 19°, over g",
@@ -66,7 +62,6 @@ const ALL: [Sliding; 4] = [
     },
     Sliding {
         angle: 20.0,
-        key: "rigid block on the floor",
         names: [
             "rigid block on the floor: start less 20°",
             "rigid block on the floor: acceleration at 19°, over g",
@@ -76,7 +71,6 @@ const ALL: [Sliding; 4] = [
     },
     Sliding {
         angle: 20.0,
-        key: "rigid block on sand",
         names: [
             "rigid block on sand: start less 20°",
             "rigid block on sand: acceleration at 19°, over g",
@@ -107,27 +101,33 @@ pub const EXPERIMENT: Experiment = Experiment {
     unit: "cells a layer",
     resolutions: [4, 6, 8],
     panels: &[
-        Panel { title: "Layer and clod", x: "slope less friction [°]", y: "acceleration over g" },
-        Panel { title: "Rigid block", x: "slope less friction [°]", y: "acceleration over g" },
+        panel("Layer of sand, 30°"),
+        panel("Clod on the floor, 20°"),
+        panel("Rigid block on the floor, 20°"),
+        panel("Rigid block on sand, 20°"),
     ],
     reference: || {
-        let line = |name: &str, panel, angle: f64| {
-            let friction = angle.to_radians().tan();
+        let line = |(panel, sliding): (usize, &Sliding)| {
+            let friction = sliding.angle.to_radians().tan();
             let at = |above: f64| {
-                let (sin, cos) = (angle + above).to_radians().sin_cos();
+                let (sin, cos) = (sliding.angle + above).to_radians().sin_cos();
                 (above, (sin - friction * cos).max(0.0))
             };
             let points = [-1.0, 0.0, 1.0, 2.0, 3.0, 4.0].map(at).into();
-            Curve::new(name, panel, Mark::Form, points)
+            Curve::new("closed form", panel, Mark::Form, points)
         };
-        vec![line("closed form, 30°", 0, 30.0), line("closed form, 20°", 1, 20.0)]
+        ALL.iter().enumerate().map(line).collect()
     },
     run,
 };
 
+const fn panel(title: &'static str) -> Panel {
+    Panel { title, x: "slope less friction [°]", y: "acceleration over g" }
+}
+
 fn run(cells: u32) -> Result<Run, Failed> {
     let mut run = Run::default();
-    for (k, Sliding { angle, key, names, text, speed }) in ALL.iter().enumerate() {
+    for (panel, Sliding { angle, names, text, speed }) in ALL.iter().enumerate() {
         let acceleration = |above: &f64| -> Result<(f64, f64), Failed> {
             let found = accelerate(cells, *angle, angle + above, *text, *speed)?;
             Ok((*above, found / GRAVITY))
@@ -139,7 +139,7 @@ fn run(cells: u32) -> Result<Run, Failed> {
         run.measure(names[0], start, Unit::Of("°"), Demand::Within(1.0));
         run.measure(names[1], rest.1, Unit::Percent, Demand::AtMost(0.001));
         let points = [vec![rest], sliding].concat();
-        run.curves.push(Curve::new(format!("{key}, {cells}"), k / 2, Mark::Run, points));
+        run.curves.push(Curve::new("", panel, Mark::Run, points));
     }
     Ok(run)
 }
