@@ -16,6 +16,8 @@ use wide::f32x8;
 pub const PER_CELL: f32 = 8.0;
 /// Cells with less open volume than this in reach say nothing about density.
 const LEAST_CAPACITY: f32 = 0.25;
+/// Cells with less room than this hold too few particles to tell by themselves how full they are.
+const LEAST_ROOM: f32 = 0.5;
 /// Stands for the fullness of a cell that is not known yet.
 const UNKNOWN: f32 = -1.0;
 /// Overlap of a cell's trilinear weight with the next cells and with its own, along each axis.
@@ -39,8 +41,13 @@ impl LiquidSurface {
         let fullness = &self.fullness;
         self.phi.blocks.par_iter_mut().enumerate().for_each(|(b, phi)| {
             let near_solid = touches_solid(grid, solid, b);
-            if near_solid && fullness.blocks[b].0.contains(&UNKNOWN) {
-                phi.0 = fill_unknown(grid, fullness, solid, b);
+            let is_sliver = |room: &f32| *room > 0.0 && *room < LEAST_ROOM;
+            let needs_others = || {
+                fullness.blocks[b].0.contains(&UNKNOWN)
+                    || solid.open_volume.blocks[b].0.iter().any(is_sliver)
+            };
+            if near_solid && needs_others() {
+                phi.0 = look_around(grid, fullness, solid, b);
             } else {
                 phi.0 = fullness.blocks[b].0;
             }
@@ -79,10 +86,10 @@ pub fn touches_solid(grid: &BlockGrid, solid: &SolidField, b: usize) -> bool {
 }
 
 /// The fullness of a block in which cells that are mostly solid take the mean of their known
-/// neighbours, weighted by these neighbours' open volume: the liquid reaches into the solid, so
-/// that a sliver of a cell is not taken for air. What is on the other side of a thin solid does not
-/// count.
-fn fill_unknown(
+/// neighbours, the more the less room they have, weighted by these neighbours' open volume: the liquid
+/// reaches into the solid, so that a sliver of a cell is not taken for air. What is on the other side of
+/// a thin solid does not count.
+fn look_around(
     grid: &BlockGrid,
     fullness: &Field<f32>,
     solid: &SolidField,
@@ -100,8 +107,9 @@ fn fill_unknown(
     }
     std::array::from_fn(|i| {
         let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
-        if full[x][y][z] != UNKNOWN {
-            return full[x][y][z];
+        let (own, own_room) = (full[x][y][z], room[x][y][z]);
+        if own != UNKNOWN && (own_room == 0.0 || own_room >= LEAST_ROOM) {
+            return own;
         }
         let [fx, fy, fz] = &faces;
         let around = [
@@ -119,7 +127,9 @@ fn fill_unknown(
                 weight += room[x][y][z];
             }
         }
-        if weight > 0.0 { sum / weight } else { 0.0 }
+        let around = if weight > 0.0 { sum / weight } else { own.max(0.0) };
+        let share = if own == UNKNOWN { 0.0 } else { own_room / LEAST_ROOM };
+        around + share * (own - around)
     })
 }
 
