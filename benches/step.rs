@@ -89,7 +89,7 @@ fn passes(c: &mut Criterion) {
                 let advection = Advection { cell_size, dt, keep: 0.0 };
                 ToParticles { position, velocity, affine: &mut [] }.update_and_advect(
                     &sorted,
-                    GridFlow { velocity: &field, before: &field, displacing: &field },
+                    GridFlow { velocity: &field, before: &field, displacing: &field, ahead: None },
                     advection,
                     &NothingInTheWay,
                 )

@@ -7,7 +7,7 @@ use super::CacheError;
 use super::atomic::AtomicFile;
 use super::columns::{self, ENTRY_BYTES};
 use super::layout::CHECKPOINTS;
-use crate::particles::{BodyState, CarriedStress, DeepWater, Particles};
+use crate::particles::{BodyState, CarriedKick, CarriedStress, DeepWater, Particles};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// First bytes of every checkpoint.
 const MAGIC: [u8; 8] = *b"\x89FSHCKP\n";
 /// The format that this version writes, and the only one that it reads.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Length of the fixed header (bytes), its checksum included.
 const HEADER_BYTES: usize = 80;
 /// How many checkpoints a cache keeps.
@@ -77,6 +77,8 @@ pub struct Checkpoint {
     pub particles: Particles,
     /// The water without particles.
     pub deep: DeepWater,
+    /// What particles of water carry of the last acceleration.
+    pub kick: CarriedKick,
     /// The stress in free-flowing sand.
     pub stress: CarriedStress,
 }
@@ -133,11 +135,11 @@ pub fn write(
     counters: &Counters,
     particles: &Particles,
     deep: &DeepWater,
-    stress: &CarriedStress,
+    (kick, stress): (&CarriedKick, &CarriedStress),
 ) -> Result<(), CacheError> {
     let path = path_of(cache, counters.frame);
     let mut file = AtomicFile::create(&path)?;
-    write_to(&mut file, origin, counters, particles, deep, stress)
+    write_to(&mut file, origin, counters, particles, deep, (kick, stress))
         .map_err(|e| CacheError::io("write", &path, e))?;
     file.commit()?;
     let all = list(cache)?.into_iter();
@@ -151,7 +153,7 @@ fn write_to(
     counters: &Counters,
     particles: &Particles,
     deep: &DeepWater,
-    stress: &CarriedStress,
+    (kick, stress): (&CarriedKick, &CarriedStress),
 ) -> io::Result<()> {
     let preface = serde_json::to_vec(&Preface {
         origin: origin.clone(),
@@ -161,6 +163,7 @@ fn write_to(
     })?;
     let mut columns = columns::of(particles);
     columns.extend(columns::of_deep(deep));
+    columns.extend(columns::of_kick(kick));
     columns.extend(columns::of_stress(stress));
     let mut head = Vec::with_capacity(HEADER_BYTES);
     head.extend(MAGIC);
@@ -270,8 +273,8 @@ fn read_from(mut source: impl Read, length: u64) -> Result<Checkpoint, Refusal> 
     let frame = half(12).cast_signed();
     let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed, bodies };
     let body = length - HEADER_BYTES as u64 - front;
-    let (particles, deep, stress) = read_columns(source, table, particles, body)?;
-    Ok(Checkpoint { origin, counters, particles, deep, stress })
+    let (particles, deep, kick, stress) = read_columns(source, table, particles, body)?;
+    Ok(Checkpoint { origin, counters, particles, deep, kick, stress })
 }
 
 fn read_columns(
@@ -279,7 +282,7 @@ fn read_columns(
     table: &[u8],
     count: u64,
     body: u64,
-) -> Result<(Particles, DeepWater, CarriedStress), Refusal> {
+) -> Result<(Particles, DeepWater, CarriedKick, CarriedStress), Refusal> {
     let entries: Vec<columns::Entry> =
         table.chunks_exact(ENTRY_BYTES).map(columns::Entry::from_bytes).collect();
     let total = entries.iter().try_fold(0u64, |sum, e| sum.checked_add(e.bytes));
@@ -288,10 +291,12 @@ fn read_columns(
     }
     let mut particles = Particles::default();
     let mut deep = columns::DeepColumns::default();
+    let mut kick = columns::KickColumns::default();
     let mut stress = columns::StressColumns::default();
     for entry in &entries {
         let bytes = match columns::allocate(&mut particles, entry, count) {
             None if entry.name().starts_with("deep.") => deep.allocate(entry),
+            None if entry.name().starts_with("kick.") => kick.allocate(entry),
             None => stress.allocate(entry),
             bytes => bytes,
         };
@@ -304,9 +309,9 @@ fn read_columns(
         }
         columns::to_native_order(bytes, entry);
     }
-    match deep.finish().zip(stress.finish()) {
-        Some((deep, stress)) if columns::complete(&particles, count) => {
-            Ok((particles, deep, stress))
+    match deep.finish().zip(kick.finish()).zip(stress.finish()) {
+        Some(((deep, kick), stress)) if columns::complete(&particles, count) => {
+            Ok((particles, deep, kick, stress))
         }
         _ => damaged("columns are missing"),
     }
@@ -341,7 +346,16 @@ mod tests {
         let counters = Counters { frame, step, next_id, emitted, removed, sunk, owed, bodies };
         let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
         let deep = if count.is_multiple_of(2) { DeepWater::default() } else { sample_deep() };
-        Checkpoint { origin, counters, particles, deep, stress: CarriedStress::default() }
+        let kick = if count.is_multiple_of(2) { CarriedKick::default() } else { sample_kick() };
+        let stress = CarriedStress::default();
+        Checkpoint { origin, counters, particles, deep, kick, stress }
+    }
+
+    fn sample_kick() -> CarriedKick {
+        let grid = BlockGrid::from_blocks([IVec3::new(-1, 0, 2), IVec3::new(0, 3, 2)]);
+        let faces = |value| FaceField { axes: [0, 1, 2].map(|_| Field::filled(&grid, value)) };
+        let [kick, acceleration] = [0.25, -3.0].map(faces);
+        CarriedKick { grid, kick, acceleration, time: 0.1, steps: 7 }
     }
 
     fn sample_deep() -> DeepWater {
@@ -363,7 +377,8 @@ mod tests {
 
     fn save(cache: &Path, c: &Checkpoint) {
         atomic::make_folder(&cache.join(CHECKPOINTS)).unwrap();
-        write(cache, &c.origin, &c.counters, &c.particles, &c.deep, &c.stress).unwrap();
+        let carried = (&c.kick, &c.stress);
+        write(cache, &c.origin, &c.counters, &c.particles, &c.deep, carried).unwrap();
     }
 
     #[test]
@@ -397,7 +412,8 @@ mod tests {
     fn any_altered_byte_and_any_truncation_is_noticed() {
         let mut file = Vec::new();
         let c = sample(5, 3, true);
-        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep, &c.stress).unwrap();
+        let carried = (&c.kick, &c.stress);
+        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep, carried).unwrap();
         let length = file.len() as u64;
         assert!(read_from(&file[..], length).is_ok_and(|read| read == c));
         for at in 0..file.len() {
@@ -422,7 +438,8 @@ mod tests {
     fn a_later_format_is_told_as_such() {
         let mut file = Vec::new();
         let c = sample(5, 3, false);
-        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep, &c.stress).unwrap();
+        let carried = (&c.kick, &c.stress);
+        write_to(&mut file, &c.origin, &c.counters, &c.particles, &c.deep, carried).unwrap();
         file[8] = FORMAT as u8 + 1;
         assert!(
             matches!(read_from(&file[..], file.len() as u64), Err(Refusal::Newer(f)) if f == FORMAT + 1)

@@ -3,8 +3,9 @@
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::mask::BlockMask;
+use crate::numerics::transfer::FaceField;
 use crate::particles::{
-    CarriedStress, Clump, DeepWater, Particles, QuietBlocks, STRESS_COMPONENTS, Stress,
+    CarriedKick, CarriedStress, Clump, DeepWater, Particles, QuietBlocks, STRESS_COMPONENTS, Stress,
 };
 use bytemuck::Pod;
 use glam::{IVec3, Mat3, Vec3};
@@ -191,6 +192,80 @@ impl DeepColumns {
             axis.blocks = values.into_iter().map(Block).collect();
         }
         fits.then_some(deep)
+    }
+}
+
+const KICK_BLOCKS: [u8; 12] = *b"kick.blocks\0";
+const KICK_FACES: [[u8; 12]; 3] =
+    [*b"kick.u\0\0\0\0\0\0", *b"kick.v\0\0\0\0\0\0", *b"kick.w\0\0\0\0\0\0"];
+const KICK_ACCELERATION: [[u8; 12]; 3] =
+    [*b"kick.a\0\0\0\0\0\0", *b"kick.b\0\0\0\0\0\0", *b"kick.c\0\0\0\0\0\0"];
+const KICK_TIME: [u8; 12] = *b"kick.time\0\0\0";
+const KICK_STEPS: [u8; 12] = *b"kick.steps\0\0";
+
+/// All columns of what particles carry of the last acceleration; none if they carry nothing.
+pub fn of_kick(kick: &CarriedKick) -> Vec<Column<'_>> {
+    // Taken apart so that a new field cannot be forgotten here.
+    let CarriedKick { grid, kick, acceleration, time, steps } = kick;
+    if grid.is_empty() {
+        return Vec::new();
+    }
+    let mut columns = vec![
+        column(KICK_BLOCKS, grid.blocks()),
+        owned_column(KICK_TIME, &[*time]),
+        owned_column(KICK_STEPS, &[*steps]),
+    ];
+    let kicks = KICK_FACES.into_iter().zip(&kick.axes);
+    for (name, axis) in kicks.chain(KICK_ACCELERATION.into_iter().zip(&acceleration.axes)) {
+        let values: Vec<[f32; BLOCK_CELLS]> = axis.blocks.iter().map(|block| block.0).collect();
+        columns.push(owned_column(name, &values));
+    }
+    columns
+}
+
+/// The columns of what particles carry of the last acceleration on their way from a file.
+#[derive(Default)]
+pub struct KickColumns {
+    blocks: Vec<IVec3>,
+    kick: [Vec<[f32; BLOCK_CELLS]>; 3],
+    acceleration: [Vec<[f32; BLOCK_CELLS]>; 3],
+    time: Vec<f32>,
+    steps: Vec<u64>,
+}
+
+impl KickColumns {
+    /// As [`allocate`], for a column of what particles carry.
+    pub fn allocate(&mut self, entry: &Entry) -> Option<&mut [u8]> {
+        match entry.name {
+            KICK_BLOCKS => any_room(&mut self.blocks, entry),
+            KICK_TIME => any_room(&mut self.time, entry),
+            KICK_STEPS => any_room(&mut self.steps, entry),
+            name => match KICK_FACES.iter().position(|n| *n == name) {
+                Some(axis) => any_room(&mut self.kick[axis], entry),
+                None => {
+                    let axis = KICK_ACCELERATION.iter().position(|n| *n == name)?;
+                    any_room(&mut self.acceleration[axis], entry)
+                }
+            },
+        }
+    }
+
+    /// What particles carry, or `None` if columns are missing or do not fit together.
+    pub fn finish(self) -> Option<CarriedKick> {
+        let Self { blocks, kick, acceleration, time, steps } = self;
+        let grid = BlockGrid::from_blocks(blocks.iter().copied());
+        let faces = kick.iter().chain(&acceleration);
+        let fits =
+            grid.blocks() == blocks && faces.map(Vec::len).all(|length| length == blocks.len());
+        let (time, steps) = match (&time[..], &steps[..]) {
+            ([], []) if blocks.is_empty() => return fits.then(CarriedKick::default),
+            ([time], [steps]) => (*time, *steps),
+            _ => return None,
+        };
+        let field = |blocks: Vec<_>| Field { blocks: blocks.into_iter().map(Block).collect() };
+        let [kick, acceleration] =
+            [kick, acceleration].map(|axes| FaceField { axes: axes.map(field) });
+        fits.then_some(CarriedKick { grid, kick, acceleration, time, steps })
     }
 }
 

@@ -7,7 +7,7 @@ use super::checkpoint::{self, Counters, Origin};
 use super::layout::Product;
 use super::manifest::{FileEntry, FrameEntry, ManifestFile};
 use super::stats::StatsLog;
-use crate::particles::{CarriedStress, DeepWater, Particles};
+use crate::particles::{CarriedKick, CarriedStress, DeepWater, Particles};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -23,6 +23,8 @@ pub struct Frame {
     pub particles: Particles,
     /// The water without particles.
     pub deep: DeepWater,
+    /// What particles of water carry of the last acceleration.
+    pub kick: CarriedKick,
     /// The stress in free-flowing sand.
     pub stress: CarriedStress,
     /// Figures for `stats.jsonl`; the writer adds its own.
@@ -150,9 +152,9 @@ impl<E: Encode> FrameWriter<E> {
     }
 
     fn write_checkpoint(&self, frame: &Frame) -> Result<(), CacheError> {
-        let Frame { counters, particles, deep, stress, .. } = frame;
+        let Frame { counters, particles, deep, kick, stress, .. } = frame;
         let (cache, origin) = (&self.plan.cache, &self.plan.origin);
-        checkpoint::write(cache, origin, counters, particles, deep, stress)
+        checkpoint::write(cache, origin, counters, particles, deep, (kick, stress))
     }
 }
 

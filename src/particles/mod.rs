@@ -3,6 +3,7 @@
 mod bodies;
 mod clump;
 mod deep;
+mod kick;
 mod quiet;
 mod sort;
 mod stress;
@@ -11,6 +12,7 @@ pub use crate::numerics::bins::Sorted;
 pub use bodies::BodyState;
 pub use clump::{Clump, PrincipalAxes};
 pub use deep::DeepWater;
+pub use kick::CarriedKick;
 pub use quiet::QuietBlocks;
 pub use sort::Sorter;
 pub use stress::{CarriedStress, STRESS_COMPONENTS, Stress};

@@ -163,8 +163,15 @@ impl Line<'_> {
             bodies: state.bodies.clone(),
         };
         let figures = figures(&report, seconds);
-        let (deep, stress) = (state.deep.clone(), state.stress.clone());
-        let frame = Frame { counters, time: simulation.time(), particles, deep, stress, figures };
+        let frame = Frame {
+            counters,
+            time: simulation.time(),
+            particles,
+            deep: state.deep.clone(),
+            kick: state.kick.clone(),
+            stress: state.stress.clone(),
+            figures,
+        };
         self.frames.send(Handover::Frame(Box::new(frame))).ok()
     }
 }

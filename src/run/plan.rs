@@ -44,7 +44,7 @@ impl Start {
     /// The state to go on from.
     pub(super) fn into_state(self) -> Option<SimulationState> {
         let Self::After(checkpoint) = self else { return None };
-        let Checkpoint { counters, particles, deep, stress, .. } = *checkpoint;
+        let Checkpoint { counters, particles, deep, kick, stress, .. } = *checkpoint;
         let Counters { frame, step, next_id, emitted, removed, sunk, owed, bodies } = counters;
         Some(SimulationState {
             frame,
@@ -56,6 +56,7 @@ impl Start {
             owed,
             particles,
             deep,
+            kick,
             stress,
             bodies,
         })

@@ -14,10 +14,10 @@ use super::settings::{
 use super::sinks::Sinks;
 use super::speeds::Speeds;
 use super::water::tension::longest_step;
-use super::water::{Resampling, StepOutcome, StepSettings, WaterSolver};
+use super::water::{Resampling, StepOutcome, StepSettings, Water, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
-use crate::particles::{BodyState, CarriedStress, DeepWater, Particles, QuietBlocks};
+use crate::particles::{BodyState, CarriedKick, CarriedStress, DeepWater, Particles, QuietBlocks};
 use crate::scene::{Method, Scene};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -38,6 +38,9 @@ const CROWDED_SHARE: f64 = 0.05;
 const MOST_HALVINGS: u32 = 8;
 /// How hard friction is worked at in each of its rounds.
 const EFFORT: Effort = Effort { iterations: 30, tolerance: 1e-4 };
+/// Length of the first steps of moving water, which know little of its acceleration yet, over that of
+/// others.
+const FIRST_STEPS: f64 = 0.25;
 /// Cells that sand may cross in a substep: its forces act at the start of each [NGL10 §4].
 const LONGEST_SAND_WAY: f32 = 0.5;
 /// Everything that must be kept to go on with a simulation bit for bit.
@@ -61,6 +64,8 @@ pub struct SimulationState {
     pub particles: Particles,
     /// The water without particles; empty unless the scene asks for a narrow band.
     pub deep: DeepWater,
+    /// What particles of water carry of the last step's acceleration.
+    pub kick: CarriedKick,
     /// The stress in free-flowing sand; empty without any.
     pub stress: CarriedStress,
     /// The rigid bodies, in the order of the scene.
@@ -187,6 +192,9 @@ impl Simulation {
             let clock = Instant::now();
             let (steps_left, cfl) = self.choose_substeps(length, done, report.substeps);
             let mut dt = (length - done) / f64::from(steps_left);
+            if self.is_starting() && report.substeps + steps_left < self.scene.substeps.max {
+                dt *= FIRST_STEPS;
+            }
             let fills = report.substeps == 0 && self.state.frame != self.scene.first_frame;
             self.emit(Moment { time: start + done, dt, fills })?;
             seconds.emit += clock.elapsed().as_secs_f64();
@@ -278,6 +286,16 @@ impl Simulation {
         Ok(())
     }
 
+    /// Whether water moves that has had less than two steps.
+    fn is_starting(&self) -> bool {
+        let moves = |v: &Vec3| *v != Vec3::ZERO;
+        matches!(self.mover, Mover::Water(..))
+            && viscosity(&self.scene) == 0.0
+            && incompressible_sand(&self.scene).is_none()
+            && self.state.kick.steps < 2
+            && self.state.particles.velocity.par_iter().any(moves)
+    }
+
     /// How many equal substeps the rest of the frame needs, and the CFL number of the next one.
     fn choose_substeps(&self, length: f64, done: f64, taken: u32) -> (u32, f32) {
         let cell = self.scene.domain.cell_size;
@@ -348,7 +366,7 @@ impl Simulation {
     /// that.
     fn move_particles(&mut self, time: f64, dt: f64, seconds: &mut PassSeconds) -> Option<Step> {
         let Self { scene, state, solids, bodies, emission, forces, mover, keep, .. } = self;
-        let SimulationState { particles, deep, stress, .. } = state;
+        let SimulationState { particles, deep, kick, stress, .. } = state;
         let obstacles = Obstacles { solids, bodies };
         let (cell_size, gravity) = (scene.domain.cell_size, scene.gravity);
         let active = forces.set_step(time, dt);
@@ -365,8 +383,8 @@ impl Simulation {
                     tension: tension(scene),
                     sand: incompressible_sand(scene),
                 };
-                let step =
-                    |_: &_| water.step(particles, deep, obstacles, active, settings, seconds);
+                let liquid = Water { particles, deep, carried: kick };
+                let step = |_: &_| water.step(liquid, obstacles, active, settings, seconds);
                 match rayon::scope(step) {
                     StepOutcome::TooLong { .. } => None,
                     StepOutcome::Done { max_speed, blocks, pressure, viscosity } => Some(Step {

@@ -34,8 +34,10 @@ fn a_standing_wave_swings_with_its_period() {
 }
 
 #[test]
-fn pic_damps_a_swirl() {
-    holds(&run("rotation", 16), "angular momentum after a turn, PIC");
+fn flip_keeps_a_swirl_that_pic_damps() {
+    let run = run("rotation", 16);
+    holds(&run, "angular momentum after a turn, FLIP");
+    holds(&run, "angular momentum after a turn, PIC");
 }
 
 #[test]

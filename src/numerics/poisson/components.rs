@@ -40,6 +40,8 @@ pub(super) struct EnclosedComponents {
     sums: Vec<(f64, u64)>,
 }
 
+/// By how much more than necessary a component is raised.
+const ABOVE_LOWEST: f32 = 1.01;
 /// Marks a component that is not enclosed.
 const OPEN: u32 = u32::MAX;
 
@@ -184,6 +186,26 @@ impl EnclosedComponents {
                 if let Some(component) = self.enclosed_at(level, colour, block, cell) {
                     let (sum, count) = self.sums[component];
                     values[colour][block].0[cell] -= (sum / count as f64) as f32;
+                }
+            }
+        }
+    }
+
+    /// Adds to `values`, whose mean over each enclosed component of `level` is 0, what makes all of them
+    /// positive.
+    pub(super) fn raise(&mut self, level: &Level, values: &mut Coloured<Block<f32>>) {
+        let mut lowest = vec![0.0f32; self.sums.len()];
+        for raises in [false, true] {
+            for &(colour, block) in &self.blocks {
+                for cell in 0..BLOCK_CELLS {
+                    if let Some(component) = self.enclosed_at(level, colour, block, cell) {
+                        let value = &mut values[colour][block].0[cell];
+                        if raises {
+                            *value -= ABOVE_LOWEST * lowest[component];
+                        } else {
+                            lowest[component] = lowest[component].min(*value);
+                        }
+                    }
                 }
             }
         }

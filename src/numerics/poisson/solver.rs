@@ -149,6 +149,16 @@ impl PressureSolver {
         })
     }
 
+    /// Adds a constant to the solution `x` of the last solve in each enclosed component, where it is
+    /// known up to one only, so that all values there are positive. Without enclosed components `x`
+    /// stays as it is.
+    pub fn raise_enclosed(&mut self, x: &mut Field<f32>) {
+        if self.enclosed.count() > 0 {
+            self.enclosed.raise(&self.levels[0], &mut self.x);
+            self.copy_solution(x);
+        }
+    }
+
     /// Applies the multigrid cycle once, from zero: the approximate inverse that [`Self::solve`]
     /// builds on, a linear, symmetric and positive definite map from `rhs` to `x`.
     pub fn precondition(
@@ -433,6 +443,10 @@ impl PressureSolver {
         if self.enclosed.count() > 0 {
             self.enclosed.remove_means(&self.levels[0], &mut self.x);
         }
+        self.copy_solution(x);
+    }
+
+    fn copy_solution(&self, x: &mut Field<f32>) {
         let (slots, own) = (&self.slots, &self.x);
         let colours = &self.source;
         x.blocks.par_iter_mut().enumerate().with_min_len(4 * BLOCKS_PER_TASK).for_each(

@@ -185,7 +185,7 @@ fn interpolation_and_advection_are_exact_on_linear_fields() {
     let aside = |x: Vec3| Vec3::new(0.3, -0.2, 0.1) * x;
     let displacing = sampled(&sorted.grid, aside);
     let still = sampled(&sorted.grid, |_| Vec3::ZERO);
-    let flow = GridFlow { velocity: &new, before: &still, displacing: &displacing };
+    let flow = GridFlow { velocity: &new, before: &still, displacing: &displacing, ahead: None };
     ToParticles { position: &mut positions, velocity: &mut velocities, affine: &mut affine }
         .update_and_advect(&sorted, flow, advection, &Free);
     for i in 0..positions.len() {
@@ -203,7 +203,7 @@ fn particles_keep_their_share_and_take_the_change() {
     let still = sampled(&sorted.grid, |_| Vec3::ZERO);
     let had = Vec3::new(-0.5, 0.0, 1.0);
     let before = sampled(&sorted.grid, |_| had);
-    let flow = GridFlow { velocity: &still, before: &before, displacing: &still };
+    let flow = GridFlow { velocity: &still, before: &before, displacing: &still, ahead: None };
     for keep in [0.0, 0.5, 1.0] {
         let mut moved = positions.clone();
         let mut velocities = vec![Vec3::splat(7.0); positions.len()];

@@ -82,6 +82,8 @@ pub struct GridFlow<'a> {
     /// A speed [m/s] by which particles are moved besides, taken where they start; linear along its
     /// own axis inside a cell and the same all across it.
     pub displacing: &'a FaceField,
+    /// A change of velocity that particles take up besides, at the places they start from [m/s].
+    pub ahead: Option<&'a FaceField>,
 }
 
 impl ToParticles<'_> {
@@ -130,6 +132,7 @@ struct Tile {
     advecting: Box<[[f32; COMPONENT]; 3]>,
     change: Box<[Padded; 3]>,
     displacing: Box<[Padded; 3]>,
+    ahead: Box<Padded>,
 }
 
 impl Tile {
@@ -138,6 +141,7 @@ impl Tile {
             advecting: Box::new([[0.0; COMPONENT]; 3]),
             change: Box::new([[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3]),
             displacing: Box::new([[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3]),
+            ahead: Box::new([[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]),
         }
     }
 
@@ -162,6 +166,12 @@ impl Tile {
             }
             load_halo(grid, &flow.before.axes[axis], block, 0.0, &mut self.change[axis]);
             self.find_change(axis, keep);
+            if let Some(ahead) = flow.ahead {
+                load_halo(grid, &ahead.axes[axis], block, 0.0, &mut self.ahead);
+                let change = self.change[axis].as_flattened_mut().as_flattened_mut();
+                let ahead = self.ahead.as_flattened().as_flattened();
+                change.iter_mut().zip(ahead).for_each(|(change, ahead)| *change += ahead);
+            }
         }
     }
 

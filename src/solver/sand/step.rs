@@ -487,7 +487,7 @@ impl SandSolver {
         let (grid, margin) = (&sorted.grid, CONTACT_MARGIN * cell_size);
         let friction = materials.roughest;
         let contacts = SolidContacts { solids, grid, margin, dt, friction };
-        let flow = GridFlow { velocity, before, displacing };
+        let flow = GridFlow { velocity, before, displacing, ahead: None };
         ToParticles {
             position: &mut particles.position,
             velocity: &mut particles.velocity,

@@ -24,7 +24,7 @@ pub struct Pressing<'a> {
 const MOST_REVERSED: f32 = 1.0;
 
 /// Largest component of the unit normal of walls that lie along the grid, at least.
-const ALONG_GRID: f32 = 0.999;
+pub const ALONG_GRID: f32 = 0.999;
 
 /// New values on the closed faces of some blocks, NaN where there is none: block, then one value per
 /// entry of [`SolidField::closed_faces`].

@@ -1,6 +1,7 @@
 //! FLIP water [ZB05 §4]: Y. Zhu and R. Bridson, *Animating sand as a fluid*, ACM Transactions on
 //! Graphics 24(3), 2005, doi:10.1145/1073204.1073298.
 
+mod ahead;
 mod band;
 pub(in crate::solver) mod boundary;
 pub(in crate::solver) mod contact;
@@ -21,4 +22,4 @@ pub(in crate::solver) mod volume;
 pub use band::{NarrowBand, Resampled, Resampling, Reservoir};
 pub use crowding::Crowding;
 pub use sources::Sources;
-pub use step::{StepOutcome, StepSettings, WaterSolver};
+pub use step::{StepOutcome, StepSettings, Water, WaterSolver};

@@ -13,7 +13,7 @@ use super::surface::LiquidSurface;
 use super::tension::Tension;
 use super::viscosity::{self, ViscousSolver};
 use super::volume::Filling;
-use super::{boundary, contact::SolidContacts, friction, volume};
+use super::{ahead, boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
@@ -21,7 +21,7 @@ use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveRep
 use crate::numerics::transfer::{
     Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
 };
-use crate::particles::{DeepWater, Particles, Sorted, Sorter};
+use crate::particles::{CarriedKick, DeepWater, Particles, Sorted, Sorter};
 use crate::solver::PassSeconds;
 use crate::solver::bodies::coupling::{AtFaces, BodyCoupling};
 use crate::solver::bodies::{Bodies, Obstacles};
@@ -64,6 +64,16 @@ pub enum StepOutcome {
     },
 }
 
+/// The water that a step moves.
+pub struct Water<'a> {
+    /// Its particles.
+    pub particles: &'a mut Particles,
+    /// The water without particles.
+    pub deep: &'a DeepWater,
+    /// What particles carry of the last acceleration.
+    pub carried: &'a mut CarriedKick,
+}
+
 /// Moves water; owns every buffer that a step needs, so that a warm step allocates little.
 #[derive(Default)]
 pub struct WaterSolver {
@@ -73,6 +83,7 @@ pub struct WaterSolver {
     velocity: FaceField,
     before: FaceField,
     displacing: FaceField,
+    acceleration: FaceField,
     weight: FaceField,
     solid: SolidField,
     occupied: Field<u8>,
@@ -185,13 +196,13 @@ impl WaterSolver {
     /// over to it. The solids must be posed at the end of the step.
     pub fn step(
         &mut self,
-        particles: &mut Particles,
-        deep: &DeepWater,
+        water: Water<'_>,
         obstacles: Obstacles<'_>,
         forces: &Active,
         settings: StepSettings,
         seconds: &mut PassSeconds,
     ) -> StepOutcome {
+        let Water { particles, deep, carried } = water;
         let solids = obstacles.solids;
         let mut clock = Clock::start();
         self.sort(particles, deep, settings.cell_size);
@@ -202,6 +213,7 @@ impl WaterSolver {
         clock.lap(&mut seconds.band);
         self.transfer_to_grid(particles, deep, settings.cell_size);
         self.find_surface();
+        ahead::take_off(carried, &self.sorted.grid, &mut self.velocity);
         self.velocity.add(settings.gravity * settings.dt);
         self.add_forces(forces, settings);
         clock.lap(&mut seconds.to_grid);
@@ -218,12 +230,14 @@ impl WaterSolver {
             return StepOutcome::TooLong { max_speed };
         }
         self.extend(settings);
+        self.look_ahead(carried, settings);
         clock.lap(&mut seconds.extend);
-        self.band.advect(&self.sorted.grid, &self.velocity, settings.dt);
+        let ahead = (!carried.is_empty()).then_some(&carried.kick);
+        self.band.advect(&self.sorted.grid, &self.velocity, ahead, settings.dt);
         clock.lap(&mut seconds.band);
         self.keep_volume(settings);
         clock.lap(&mut seconds.volume);
-        let max_speed = self.transfer_to_particles(particles, solids, settings);
+        let max_speed = self.transfer_to_particles(particles, solids, ahead, settings);
         clock.lap(&mut seconds.to_particles);
         self.taken = Some(settings);
         let blocks = self.sorted.grid.len();
@@ -470,6 +484,30 @@ impl WaterSolver {
         boundary::keep_out_of_solids(grid, &self.solid, pressing, brought, cling, velocity);
     }
 
+    /// Whether particles take half of the acceleration along, as [`ahead`] describes; where friction and
+    /// viscosity take most of it up, steps stay of first order.
+    fn looks_ahead(settings: StepSettings) -> bool {
+        settings.sand.is_none() && settings.viscous_strength() < viscosity::NEGLIGIBLE
+    }
+
+    /// Finds what particles take along of the step's acceleration.
+    fn look_ahead(&mut self, carried: &mut CarriedKick, settings: StepSettings) {
+        if !Self::looks_ahead(settings) {
+            *carried = CarriedKick::default();
+            return;
+        }
+        let step = ahead::Step {
+            grid: &self.sorted.grid,
+            phi: &self.surface.phi,
+            solid: &self.solid,
+            before: &self.before,
+            after: &self.velocity,
+            dt: settings.dt,
+            gravity: settings.gravity,
+        };
+        ahead::carry(carried, step, &mut self.weight, &mut self.acceleration);
+    }
+
     /// Finds the displacement that keeps the volume.
     fn keep_volume(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
@@ -489,13 +527,14 @@ impl WaterSolver {
         &mut self,
         particles: &mut Particles,
         solids: &Solids,
+        ahead: Option<&FaceField>,
         settings: StepSettings,
     ) -> f32 {
         let (StepSettings { cell_size, dt, .. }, keep) = (settings, settings.viscous_keep());
         let Self { sorted, velocity, before, displacing, .. } = self;
         let (grid, margin) = (&sorted.grid, CONTACT_MARGIN * cell_size);
         let contacts = SolidContacts { solids, grid, margin, dt, friction: 0.0 };
-        let flow = GridFlow { velocity, before, displacing };
+        let flow = GridFlow { velocity, before, displacing, ahead };
         ToParticles {
             position: &mut particles.position,
             velocity: &mut particles.velocity,
@@ -518,6 +557,8 @@ fn let_go(
     mut report: SolveReport,
 ) -> SolveReport {
     let (grid, open) = (region.grid, region.open);
+    // Without air anywhere, nothing would fill the gap.
+    solver.raise_enclosed(pressure);
     for _ in 0..MOST_SEPARATIONS {
         if !separation.update(grid, solid, open, pressure, rhs, matrix) {
             break;

@@ -18,8 +18,7 @@ pub const EXPERIMENT: Experiment = Experiment {
            body. Its angular momentum after one turn: FLIP and APIC should keep 99 %; PIC loses what it \
            smooths away in each transfer and must be seen to. Steps in which water first moves and is \
            then pressed back onto its circle are of first order: a step by the angle θ keeps cos θ of the \
-           speed, a turn exp(−π θ). So much FLIP and APIC must keep at any step; what they lose besides \
-           would be friction at a wall that has none.",
+           speed, a turn exp(−π θ). FLIP and APIC must keep more than that at any step.",
     unit: "cells a diameter",
     resolutions: [16, 32, 64],
     panels: &[

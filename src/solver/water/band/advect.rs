@@ -25,8 +25,15 @@ const STILL: f32 = 1e-6;
 
 impl NarrowBand {
     /// Sets the velocity that the deep takes into the next step: `velocity` [m/s], free of
-    /// divergence and extended beyond the water, carried along by itself for `dt` \[s\].
-    pub fn advect(&mut self, grid: &BlockGrid, velocity: &FaceField, dt: f32) {
+    /// divergence and extended beyond the water, carried along by itself for `dt` \[s\] together with what
+    /// particles take along of the acceleration, `ahead`.
+    pub fn advect(
+        &mut self,
+        grid: &BlockGrid,
+        velocity: &FaceField,
+        ahead: Option<&FaceField>,
+        dt: f32,
+    ) {
         if !self.is_on() {
             return;
         }
@@ -40,7 +47,7 @@ impl NarrowBand {
         blocks.enumerate().filter(|(b, _)| wanted.blocks[*b] != NO_CELLS).for_each_init(
             Tile::new,
             |tile, (b, ((x, y), z))| {
-                tile.load(grid, b, velocity);
+                tile.load(grid, b, velocity, ahead);
                 for (axis, block) in [x, y, z].into_iter().enumerate() {
                     for (row, values) in block.0.chunks_exact_mut(BLOCK_EDGE).enumerate() {
                         let place = [row / BLOCK_EDGE, row % BLOCK_EDGE];
@@ -75,36 +82,35 @@ impl NarrowBand {
 }
 
 /// Velocities in and around one block [m/s].
-struct Tile(Box<[[f32; COMPONENT]; 3]>);
+struct Tile {
+    /// Those that carry.
+    carrying: Box<[[f32; COMPONENT]; 3]>,
+    /// Those that are carried.
+    carried: Box<[[f32; COMPONENT]; 3]>,
+}
 
 impl Tile {
     fn new() -> Self {
-        Self(Box::new([[0.0; COMPONENT]; 3]))
+        let empty = || Box::new([[0.0; COMPONENT]; 3]);
+        Self { carrying: empty(), carried: empty() }
     }
 
-    fn load(&mut self, grid: &BlockGrid, block: usize, velocity: &FaceField) {
-        let neighbours = grid.neighbours(block);
-        for (component, field) in self.0.iter_mut().zip(&velocity.axes) {
-            for tx in 0..EDGE {
-                let (bx, x) = split(tx);
-                for ty in 0..EDGE {
-                    let (by, y) = split(ty);
-                    let row = &mut component[tx * SLAB + ty * ROW..][..ROW];
-                    let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
-                    for (bz, tz, z, len) in [
-                        (0, 0, BLOCK_EDGE - HALO, HALO),
-                        (1, HALO, 0, BLOCK_EDGE),
-                        (2, EDGE - HALO, 0, HALO),
-                    ] {
-                        let source = neighbours[bx * 9 + by * 3 + bz];
-                        let part = &mut row[tz..tz + len];
-                        match field.blocks.get(source as usize) {
-                            Some(block) => part.copy_from_slice(&block.0[at + z..][..len]),
-                            None => part.fill(0.0),
-                        }
-                    }
-                }
-            }
+    fn load(
+        &mut self,
+        grid: &BlockGrid,
+        block: usize,
+        velocity: &FaceField,
+        ahead: Option<&FaceField>,
+    ) {
+        load(grid, block, velocity, &mut self.carrying);
+        let Some(ahead) = ahead else {
+            self.carried.copy_from_slice(&*self.carrying);
+            return;
+        };
+        load(grid, block, ahead, &mut self.carried);
+        let both = self.carried.iter_mut().zip(self.carrying.iter());
+        for (carried, carrying) in both {
+            carried.iter_mut().zip(carrying).for_each(|(carried, u)| *carried += u);
         }
     }
 
@@ -121,7 +127,7 @@ impl Tile {
         let [u, v, w] = here;
         let way = u.abs().fast_max(v.abs()).fast_max(w.abs()) * f32x8::splat(courant);
         let moving = way.simd_ge(f32x8::splat(STILL)).to_bitmask() as u8;
-        let mut carried = here[axis].to_array();
+        let mut carried = eight(&self.carried[axis], own_row(x, y)).to_array();
         if moving & wanted == 0 {
             return carried;
         }
@@ -142,12 +148,8 @@ impl Tile {
     #[inline(always)]
     fn at_faces(&self, axis: usize, x: usize, y: usize) -> [f32x8; 3] {
         const STEP: [usize; 3] = [SLAB, ROW, 1];
-        let own = (x + HALO) * SLAB + (y + HALO) * ROW + HALO;
-        let row = |component: usize, first: usize| {
-            let mut values = [0.0; 8];
-            values.copy_from_slice(&self.0[component][first..first + 8]);
-            f32x8::new(values)
-        };
+        let own = own_row(x, y);
+        let row = |component: usize, first: usize| eight(&self.carrying[component], first);
         let at = |component: usize| {
             if component == axis {
                 return row(component, own);
@@ -163,7 +165,7 @@ impl Tile {
     #[inline(always)]
     fn linear(&self, axis: usize, local: [f32x8; 3]) -> f32x8 {
         let (first, [fx, fy, fz]) = stencils(axis, local);
-        let component = &self.0[axis];
+        let component = &self.carrying[axis];
         let node = |offset: usize| {
             let mut values = [0.0; 8];
             for lane in 0..8 {
@@ -180,7 +182,7 @@ impl Tile {
     /// faces hold. `weights` for the four faces along each axis.
     #[inline(always)]
     fn cubic(&self, axis: usize, first: usize, [wx, wy, wz]: [[f32; 4]; 3]) -> f32 {
-        let component = &self.0[axis];
+        let component = &self.carried[axis];
         let first = (first % WRAP).saturating_sub(SLAB + ROW + 1);
         let row = |x: usize, y: usize| {
             let mut values = [0.0; 4];
@@ -200,6 +202,46 @@ impl Tile {
         let high = near[0].fast_max(near[1]).fast_max(near[2].fast_max(near[3])).to_array();
         let [a, b, c, d] = (sum * f32x4::new(wz)).to_array();
         ((a + b) + (c + d)).max(low[1].min(low[2])).min(high[1].max(high[2]))
+    }
+}
+
+/// The tile's entry of the first cell of row (x, y) of the block.
+#[inline(always)]
+fn own_row(x: usize, y: usize) -> usize {
+    (x + HALO) * SLAB + (y + HALO) * ROW + HALO
+}
+
+#[inline(always)]
+fn eight(values: &[f32; COMPONENT], first: usize) -> f32x8 {
+    let mut row = [0.0; 8];
+    row.copy_from_slice(&values[first..first + 8]);
+    f32x8::new(row)
+}
+
+/// Copies a velocity in and around a block.
+fn load(grid: &BlockGrid, block: usize, velocity: &FaceField, tile: &mut [[f32; COMPONENT]; 3]) {
+    let neighbours = grid.neighbours(block);
+    for (component, field) in tile.iter_mut().zip(&velocity.axes) {
+        for tx in 0..EDGE {
+            let (bx, x) = split(tx);
+            for ty in 0..EDGE {
+                let (by, y) = split(ty);
+                let row = &mut component[tx * SLAB + ty * ROW..][..ROW];
+                let at = (x * BLOCK_EDGE + y) * BLOCK_EDGE;
+                for (bz, tz, z, len) in [
+                    (0, 0, BLOCK_EDGE - HALO, HALO),
+                    (1, HALO, 0, BLOCK_EDGE),
+                    (2, EDGE - HALO, 0, HALO),
+                ] {
+                    let source = neighbours[bx * 9 + by * 3 + bz];
+                    let part = &mut row[tz..tz + len];
+                    match field.blocks.get(source as usize) {
+                        Some(block) => part.copy_from_slice(&block.0[at + z..][..len]),
+                        None => part.fill(0.0),
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -266,7 +308,7 @@ mod tests {
     fn loaded(value: impl Fn(usize, Vec3) -> f32) -> Tile {
         let (grid, field) = field(value);
         let mut tile = Tile::new();
-        tile.load(&grid, grid.find(IVec3::ZERO).unwrap(), &field);
+        tile.load(&grid, grid.find(IVec3::ZERO).unwrap(), &field, None);
         tile
     }
 
