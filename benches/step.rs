@@ -40,7 +40,7 @@ impl Obstacles for NothingInTheWay {
 }
 
 impl Contact for NothingInTheWay {
-    fn finish(&mut self, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
+    fn finish(&mut self, _: usize, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
         to
     }
 }

@@ -29,8 +29,8 @@ pub struct SolidField {
     pub corner_distance: Field<f32>,
     /// Velocity [m/s] along axis a of the nearest solid at the centre of each cell's lower face.
     pub face_velocity: [Field<f32>; 3],
-    /// Which of [`SolidField::boundaries`] the velocity of each lower face belongs to; without blocks
-    /// in a scene without bodies, and 0 away from bodies.
+    /// Which of [`SolidField::boundaries`] each lower face belongs to; 0 away from solids, and without
+    /// blocks where there is only one.
     pub face_owner: [Field<u16>; 3],
     /// Whether any of these velocities differs from zero.
     pub is_moving: bool,
@@ -64,6 +64,7 @@ struct SolidBlock {
     closed: Vec<ClosedFace>,
     capacity: Option<Box<Block<f32>>>,
     face_velocity: Option<Box<[Block<f32>; 3]>>,
+    /// `None` if all of them are `nearest`.
     face_owner: Option<Box<[Block<u16>; 3]>>,
 }
 
@@ -116,19 +117,20 @@ impl SolidField {
         spread(nearest, blocks, 0, |solid| &solid.nearest);
     }
 
-    /// Takes over which solid each face belongs to, where bodies are near.
+    /// Takes over which solid each face belongs to.
     fn fill_owners(&mut self, grid: &BlockGrid) {
-        let has_bodies = usize::from(self.first_body) < self.boundaries.len();
         for (axis, field) in self.face_owner.iter_mut().enumerate() {
-            if !has_bodies {
+            if self.boundaries.len() < 2 {
                 field.blocks.clear();
                 continue;
             }
             field.reset(grid, 0);
             for (to, solid) in field.blocks.iter_mut().zip(&self.blocks) {
-                if let Some(from) = solid.as_ref().and_then(|s| s.face_owner.as_ref()) {
-                    *to = from[axis];
-                }
+                let Some(solid) = solid else { continue };
+                *to = match &solid.face_owner {
+                    Some(owners) => owners[axis],
+                    None => Block([solid.nearest.0[0]; BLOCK_CELLS]),
+                };
             }
         }
     }
@@ -203,7 +205,8 @@ impl Solids {
         let open = [0, 1, 2].map(|axis| corners.open_faces(axis));
         let in_walls = |cell: IVec3| walls.open_volume(cell, h);
         let capacity = sides.map(|sides| Box::new(sides.capacities(&mut near, in_walls)));
-        let face_owner = near.has_body().then(|| {
+        let only = near.only_boundary_index();
+        let face_owner = only.is_none().then(|| {
             let owner = |axis: usize| {
                 Block(std::array::from_fn(|i| near.boundary_index(corner(i) + to_face(axis, h))))
             };
@@ -216,7 +219,7 @@ impl Solids {
             };
             Box::new([0, 1, 2].map(velocity))
         });
-        let nearest = match near.only_boundary_index() {
+        let nearest = match only {
             Some(index) => [index; BLOCK_CELLS],
             None => std::array::from_fn(|i| near.boundary_index(corner(i) + Vec3::splat(0.5 * h))),
         };

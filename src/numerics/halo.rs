@@ -76,13 +76,13 @@ pub fn tile_cell(i: usize) -> [usize; 3] {
 }
 
 /// The tiles of block `b` of three fields; `outside` stands for cells of absent blocks.
-pub fn load_axes(
+pub fn load_axes<T: Copy>(
     grid: &BlockGrid,
-    fields: &[Field<f32>; 3],
+    fields: &[Field<T>; 3],
     b: usize,
-    outside: f32,
-) -> [HaloTile<f32>; 3] {
-    let mut tiles = [[[[0.0; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3];
+    outside: T,
+) -> [HaloTile<T>; 3] {
+    let mut tiles = [[[[outside; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; BLOCK_EDGE + 2]; 3];
     for (tile, field) in tiles.iter_mut().zip(fields) {
         load_halo(grid, field, b, outside, tile);
     }
@@ -90,7 +90,7 @@ pub fn load_axes(
 }
 
 /// The values of a staggered field at the lower and the upper face of cell `i` along each axis.
-pub fn cell_faces(tiles: &[HaloTile<f32>; 3], i: usize) -> [[f32; 2]; 3] {
+pub fn cell_faces<T: Copy>(tiles: &[HaloTile<T>; 3], i: usize) -> [[T; 2]; 3] {
     let [x, y, z] = tile_cell(i);
     let [a, b, c] = tiles;
     [[a[x][y][z], a[x + 1][y][z]], [b[x][y][z], b[x][y + 1][z]], [c[x][y][z], c[x][y][z + 1]]]

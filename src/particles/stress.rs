@@ -24,7 +24,7 @@ pub struct CarriedStress {
     pub pressure: Field<f32>,
     /// The frictional stress of each cell, likewise [m/s²].
     pub stress: Vec<Stress>,
-    /// Per block: cells beside walls, ascending, and the friction there [m/s²].
+    /// Per block: what tells surfaces of solids in its cells, ascending, and the friction there [m/s²].
     pub walls: Vec<Vec<(u16, Vec3)>>,
     /// Where sand is quiet: what sleeps keeps its stress.
     pub quiet: QuietBlocks,

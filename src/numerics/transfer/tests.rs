@@ -19,7 +19,7 @@ impl Obstacles for Free {
 }
 
 impl Contact for Free {
-    fn finish(&mut self, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
+    fn finish(&mut self, _: usize, _: Vec3, to: Vec3, _: &mut Vec3) -> Vec3 {
         to
     }
 }

@@ -38,9 +38,9 @@ pub trait Obstacles: Sync {
 
 /// Obstacles near one block.
 pub trait Contact {
-    /// Given a particle that would move `from` → `to` \[m\], returns where it ends; `velocity` [m/s]
-    /// may be changed as well.
-    fn finish(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3;
+    /// Given that the set's particle number `particle` would move `from` → `to` \[m\], returns where it
+    /// ends; `velocity` [m/s] may be changed as well.
+    fn finish(&mut self, particle: usize, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3;
 
     /// A mask of those of eight particles for which [`Contact::finish`] would change nothing, or of
     /// some of them. They would end at `to` \[m\] after ways of `length` \[m\].
@@ -115,7 +115,8 @@ impl ToParticles<'_> {
                 let Some(cells) = sorted.cells(block) else { return 0.0 };
                 tile.load(grid, block, flow, advection.keep);
                 let advecting = flow.velocity;
-                let pass = BlockPass { tile, cells, grid, block, advecting, advection };
+                let first = ranges[block].start;
+                let pass = BlockPass { tile, cells, grid, block, first, advecting, advection };
                 let columns = ToParticles { position, velocity, affine };
                 if columns.affine.is_empty() {
                     pass.run::<false>(columns, obstacles.near(block))
@@ -249,6 +250,8 @@ struct BlockPass<'a> {
     cells: &'a CellStarts,
     grid: &'a BlockGrid,
     block: usize,
+    /// The block's first particle.
+    first: usize,
     advecting: &'a FaceField,
     advection: Advection,
 }
@@ -273,7 +276,8 @@ impl BlockPass<'_> {
                     let lanes = hand.lanes();
                     if let Some(contact) = &mut contact {
                         let blocked = lanes & !clear_lanes(contact, start, end);
-                        finish(contact, blocked, start, &mut end, &mut after);
+                        let index = hand.index.map(|i| self.first + i);
+                        finish(contact, (blocked, &index), start, &mut end, &mut after);
                     }
                     fastest.take(&after, hand.present);
                     hand.put(lanes, end, position);
@@ -447,11 +451,11 @@ fn clear_lanes(contact: &impl Contact, start: [f32x8; 3], end: [f32x8; 3]) -> u3
     contact.is_clear(end, length).to_bitmask()
 }
 
-/// Lets the lanes of `blocked` meet the obstacles.
+/// Lets the lanes of `blocked`, which are the particles `index`, meet the obstacles.
 #[inline]
 fn finish(
     contact: &mut impl Contact,
-    blocked: u32,
+    (blocked, index): (u32, &[usize; 8]),
     start: [f32x8; 3],
     end: &mut [f32x8; 3],
     velocity: &mut [f32x8; 3],
@@ -465,7 +469,7 @@ fn finish(
     for lane in (0..8).filter(|lane| blocked >> lane & 1 == 1) {
         let [from, to, mut v] =
             [&start, &ends, &velocities].map(|c| Vec3::from(c.map(|c| c[lane])));
-        let to = contact.finish(from, to, &mut v);
+        let to = contact.finish(index[lane], from, to, &mut v);
         for axis in 0..3 {
             ends[axis][lane] = to[axis];
             velocities[axis][lane] = v[axis];

@@ -70,7 +70,8 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Choice(&[
                 Choice {
                     value: "repose",
-                    doc: "calibrated: `friction_angle` is the slope that piles rest at",
+                    doc: "calibrated: `friction_angle` is the slope that piles rest at; sand that flows \
+                          stops on slopes a little flatter, and starts on steeper ones",
                 },
                 Choice { value: "narain_2010", doc: "the constant of Narain, Golas & Lin 2010" },
                 Choice { value: "zhu_bridson_2005", doc: "the constant of Zhu & Bridson 2005" },

@@ -49,18 +49,25 @@ const LEAST_SLOPE: f32 = 0.1;
 
 /// k of ‖s‖_F ≤ k p for a friction angle φ \[rad\].
 ///
-/// Sand that shears along a slope of angle θ without change of volume has s_xy = k p / √2 with p the
-/// normal stress, and so stays in motion while tan θ > k / √2: for φ to be the slope that it comes to
-/// rest at, k = √2 tan φ.
+/// Let k = √2 t. Sand that shears along a slope without change of volume has s_xy = p t with p the normal
+/// stress, and so comes to rest on slopes below atan t; but stresses that keep it at rest exist on slopes
+/// of up to asin t, where a Mohr circle of radius p t touches the slope's stress (the flow is not
+/// associated: Davis 1968). Piles rest between the two. For φ to be the slope that they show, t is the
+/// mean of tan φ, with which they would rest at φ or steeper, and sin φ, at φ or flatter.
 pub fn yield_coefficient(law: YieldLaw, angle: f32) -> f32 {
     match law {
-        YieldLaw::Repose => SQRT_2 * angle.tan(),
+        YieldLaw::Repose => SQRT_2 * 0.5 * (angle.sin() + angle.tan()),
         YieldLaw::Narain2010 => SQRT_2 * angle.sin(),
         YieldLaw::ZhuBridson2005 => (2.0f32 / 3.0).sqrt() * angle.sin(),
     }
 }
 
 impl SandMaterials {
+    /// Mass \[kg\] of a cell of `cell_size` \[m\] packed with the heaviest sand.
+    pub fn unit_mass(&self, cell_size: f32) -> f64 {
+        f64::from(self.heaviest) * f64::from(cell_size).powi(3)
+    }
+
     /// The sands of `scene`.
     pub fn of_scene(scene: &Scene) -> Self {
         let sands = || scene.materials.iter().filter_map(|material| material.sand());

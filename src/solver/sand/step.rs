@@ -22,7 +22,7 @@ use crate::solver::bodies::{Bodies, Obstacles};
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
 use crate::solver::water::boundary::{self, Pressing};
-use crate::solver::water::contact::SolidContacts;
+use crate::solver::water::contact::{Given, Impulse, SolidContacts};
 use crate::solver::water::contents::Contents;
 use crate::solver::water::surface::{LiquidSurface, PER_CELL};
 use glam::Vec3;
@@ -163,7 +163,7 @@ impl SandSolver {
         seconds: &mut PassSeconds,
     ) -> SandStep {
         let SandSettings { cell_size, dt, gravity, .. } = settings;
-        let solids = obstacles.solids;
+        let Obstacles { solids, bodies } = obstacles;
         let mut clock = Clock::start();
         self.sort(particles, carried, (solids, forces), settings);
         clock.lap(&mut seconds.sort);
@@ -185,7 +185,7 @@ impl SandSolver {
             &mut self.wind,
             &mut self.velocity,
         );
-        self.meet_bodies(obstacles.bodies, cell_size);
+        self.meet_bodies(bodies, cell_size);
         self.stop_at_solids();
         self.hold_sleepers();
         clock.lap(&mut seconds.to_grid);
@@ -193,8 +193,7 @@ impl SandSolver {
         clock.lap(&mut seconds.pressure);
         self.keep_density(settings);
         clock.lap(&mut seconds.volume);
-        let (pressure, friction) =
-            self.find_stress(carried, obstacles.bodies, settings, &mut clock, seconds);
+        let (pressure, friction) = self.find_stress(carried, bodies, settings, &mut clock, seconds);
         let max_speed = self.velocity.greatest();
         if max_speed.is_infinite() || max_speed * dt > MOST_CELLS_A_STEP * cell_size {
             return SandStep::TooLong { max_speed };
@@ -214,7 +213,7 @@ impl SandSolver {
         clock.lap(&mut seconds.extend);
         clumps::stretch(particles, &self.bed.sorted, &self.velocity, cell_size, dt);
         clumps::settle(&mut particles.clump, &self.bed.sorted, &self.pressure);
-        let max_speed = self.transfer_to_particles(particles, solids, settings);
+        let max_speed = self.transfer_to_particles(particles, solids, bodies, settings);
         clock.lap(&mut seconds.to_particles);
         SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }
     }
@@ -310,7 +309,7 @@ impl SandSolver {
     /// Lets bodies share their momentum with the sand that sticks to them.
     fn meet_bodies(&mut self, bodies: &Bodies, cell_size: f32) {
         let Self { bed, velocity, weight, materials, .. } = self;
-        let unit = f64::from(materials.heaviest) * f64::from(cell_size).powi(3);
+        let unit = materials.unit_mass(cell_size);
         let sticking = Some(&*weight);
         let matter = AtFaces { grid: &bed.sorted.grid, cell_size, unit, sticking, velocity };
         self.bodies.begin(bodies, &mut bed.solid, matter);
@@ -480,15 +479,18 @@ impl SandSolver {
         &mut self,
         particles: &mut Particles,
         solids: &Solids,
+        bodies: &mut Bodies,
         settings: SandSettings,
     ) -> f32 {
         let SandSettings { cell_size, dt, .. } = settings;
         let Self { bed: Bed { sorted, .. }, velocity, before, displacing, materials, .. } = self;
         let (grid, margin) = (&sorted.grid, CONTACT_MARGIN * cell_size);
         let friction = materials.roughest;
-        let contacts = SolidContacts { solids, grid, margin, dt, friction };
+        let given = Given::by(&materials.mass);
+        let to_bodies = (!bodies.is_empty()).then_some(&given);
+        let contacts = SolidContacts { solids, grid, margin, dt, friction, given: to_bodies };
         let flow = GridFlow { velocity, before, displacing, ahead: None };
-        ToParticles {
+        let max_speed = ToParticles {
             position: &mut particles.position,
             velocity: &mut particles.velocity,
             affine: &mut [],
@@ -498,7 +500,15 @@ impl SandSolver {
             flow,
             Advection { cell_size, dt, keep: materials.keep },
             &contacts,
-        )
+        );
+        let unit = materials.unit_mass(cell_size) / f64::from(PER_CELL);
+        for Impulse { body, at, impulse } in given.impulses() {
+            let (arm, impulse) = (at.as_dvec3() - bodies.center(body), impulse.as_dvec3() * unit);
+            let turning = arm.cross(impulse);
+            let [linear, angular] = [impulse, turning].map(|v| v.to_array());
+            bodies.apply_impulse(body, std::array::from_fn(|i| [linear, angular][i / 3][i % 3]));
+        }
+        max_speed
     }
 }
 

@@ -5,6 +5,7 @@ use crate::geometry::solids::NearSolids;
 use crate::numerics::grid::BlockGrid;
 use crate::numerics::transfer::{Contact, Obstacles};
 use glam::Vec3;
+use std::sync::{Mutex, PoisonError};
 use wide::f32x8;
 
 /// A way is walked in at most so many pieces; what is left then is not walked.
@@ -25,6 +26,40 @@ pub struct SolidContacts<'a> {
     pub dt: f32,
     /// Friction of solids that have none of their own.
     pub friction: f32,
+    /// What bodies get, if there are any.
+    pub given: Option<&'a Given<'a>>,
+}
+
+/// What particles give to bodies that they touch.
+pub struct Given<'a> {
+    mass: &'a [f32],
+    /// By block.
+    impulses: Mutex<Vec<(usize, Vec<Impulse>)>>,
+}
+
+/// An impulse on a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Impulse {
+    /// Which body.
+    pub body: usize,
+    /// Where \[m\].
+    pub at: Vec3,
+    /// How much, in units of the particles' mass [m/s].
+    pub impulse: Vec3,
+}
+
+impl<'a> Given<'a> {
+    /// Nothing yet, by particles of these masses.
+    pub fn by(mass: &'a [f32]) -> Self {
+        Self { mass, impulses: Mutex::default() }
+    }
+
+    /// All of them, in an order that does not depend on the order of the work.
+    pub fn impulses(self) -> impl Iterator<Item = Impulse> {
+        let mut impulses = self.impulses.into_inner().unwrap_or_else(PoisonError::into_inner);
+        impulses.sort_unstable_by_key(|(block, _)| *block);
+        impulses.into_iter().flat_map(|(_, impulses)| impulses)
+    }
 }
 
 impl Obstacles for SolidContacts<'_> {
@@ -36,13 +71,17 @@ impl Obstacles for SolidContacts<'_> {
     fn near(&self, block: usize) -> Option<SolidContact<'_>> {
         let near = self.solids.near(self.grid.blocks()[block]);
         let longest_piece = LONGEST_PIECE * self.solids.cell_size();
-        let Self { margin, dt, friction, .. } = *self;
+        let Self { margin, dt, friction, given, .. } = *self;
+        let given = given.filter(|_| near.has_body());
+        let first_body = self.solids.first_body();
         (!near.is_empty()).then_some(SolidContact {
             solids: near,
             margin,
             longest_piece,
             dt,
             friction,
+            first_body,
+            touching: given.map(|given| Touching { given, block, impulses: Vec::new() }),
         })
     }
 }
@@ -54,10 +93,29 @@ pub struct SolidContact<'a> {
     longest_piece: f32,
     dt: f32,
     friction: f32,
+    first_body: u16,
+    touching: Option<Touching<'a>>,
+}
+
+/// What bodies get from the particles of one block.
+struct Touching<'a> {
+    given: &'a Given<'a>,
+    block: usize,
+    impulses: Vec<Impulse>,
+}
+
+impl Drop for Touching<'_> {
+    fn drop(&mut self) {
+        if !self.impulses.is_empty() {
+            let impulses = std::mem::take(&mut self.impulses);
+            let mut all = self.given.impulses.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push((self.block, impulses));
+        }
+    }
 }
 
 impl Contact for SolidContact<'_> {
-    fn finish(&mut self, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3 {
+    fn finish(&mut self, particle: usize, from: Vec3, to: Vec3, velocity: &mut Vec3) -> Vec3 {
         let distance = self.solids.distance(to);
         // Farther from every surface than the way is long, the way cannot have crossed one. Walls
         // leave a convex space: between two points in it, no way leaves it.
@@ -69,7 +127,11 @@ impl Contact for SolidContact<'_> {
         if self.solids.without_obstacles() {
             return self.touch(to, distance, velocity);
         }
+        let before = *velocity;
         let end = self.walk(from, to, velocity);
+        if self.touching.is_some() && *velocity != before {
+            self.give(particle, end, before - *velocity);
+        }
         // Between an obstacle and a wall what leaves one may be pushed into the other.
         let is_wedged = self.solids.distance(end) < 0.0 && self.solids.distance(from) >= 0.0;
         if is_wedged { from } else { end }
@@ -87,6 +149,17 @@ impl Contact for SolidContact<'_> {
 }
 
 impl SolidContact<'_> {
+    /// Gives what `particle` has lost of its velocity at `at` to the solid there, if it is a body.
+    fn give(&mut self, particle: usize, at: Vec3, lost: Vec3) {
+        let index = self.solids.boundary_index(at);
+        if let (Some(touching), Some(body)) =
+            (&mut self.touching, index.checked_sub(self.first_body))
+        {
+            let mass = touching.given.mass.get(particle).copied().unwrap_or(0.0);
+            touching.impulses.push(Impulse { body: usize::from(body), at, impulse: lost * mass });
+        }
+    }
+
     /// How near solids can be that a way may have crossed \[m\]: they move as well.
     fn reach_of_way(&self, from: Vec3, to: Vec3) -> f32 {
         from.distance(to) + self.solids.max_speed() * self.dt

@@ -533,7 +533,7 @@ impl WaterSolver {
         let (StepSettings { cell_size, dt, .. }, keep) = (settings, settings.viscous_keep());
         let Self { sorted, velocity, before, displacing, .. } = self;
         let (grid, margin) = (&sorted.grid, CONTACT_MARGIN * cell_size);
-        let contacts = SolidContacts { solids, grid, margin, dt, friction: 0.0 };
+        let contacts = SolidContacts { solids, grid, margin, dt, friction: 0.0, given: None };
         let flow = GridFlow { velocity, before, displacing, ahead };
         ToParticles {
             position: &mut particles.position,

@@ -61,7 +61,7 @@ pub const PLANAR: Experiment = Experiment {
            ([doi:10.1103/PhysRevE.72.041301](https://doi.org/10.1103/PhysRevE.72.041301)). The band \
            of the runout is theirs ± 15 %. The front is where the deposit becomes thinner than half a cell.",
     unit: "cells a width",
-    resolutions: [4, 6, 8],
+    resolutions: [6, 8, 12],
     panels: PANELS,
     reference: || {
         vec![
@@ -85,7 +85,7 @@ pub const ROUND: Experiment = Experiment {
            the two, 10 % wider at either end. The final height over r was 0.88 a^(1/6) for a > 1.7 (Lube), \
            and the column's own for a < 1. The front is where the deposit becomes thinner than half a cell.",
     unit: "cells a radius",
-    resolutions: [4, 6, 8],
+    resolutions: [6, 8, 12],
     panels: PANELS,
     reference: || {
         vec![

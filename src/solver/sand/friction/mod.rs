@@ -13,7 +13,8 @@
 //!
 //! The bounds are separable, no mode of the grid goes without friction (squares are averaged, not
 //! strains), and what is static is exactly so. Walls add the same with the tangential velocity of the
-//! sand in a cell beside them and the bound μ p A. It is solved by accelerated projected gradients
+//! sand in a cell beside them and the bound μ times the normal stress, p and the stress inside the sand.
+//! It is solved by accelerated projected gradients
 //! [A. Beck and M. Teboulle 2009, doi:10.1137/080716542] with adaptive restart [B. O'Donoghue and
 //! E. Candès 2015, doi:10.1007/s10208-013-9150-3] from the stress of the last step.
 
@@ -21,6 +22,7 @@ mod around;
 mod at_work;
 mod faces;
 mod shear;
+mod surfaces;
 #[cfg(test)]
 mod tests;
 mod walls;
@@ -208,7 +210,7 @@ impl FrictionSolver {
             let k = &rubbing.coefficient.blocks[source].0;
             bound.0.iter_mut().zip(p).zip(k).for_each(|((bound, p), k)| *bound = k * p);
         });
-        self.walls.find(rubbing, &self.source);
+        self.walls.find(rubbing, &self.source, &self.stress);
         let (bound, walls) = (&self.bound.blocks, &self.walls);
         let cells = |b: usize| positive(&bound[b].0);
         self.at_work.find(

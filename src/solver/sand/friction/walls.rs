@@ -2,27 +2,34 @@
 //! a solid the tangential force is at most μ times what the pressure exerts on the solid's surface.
 
 use super::at_work::Rows;
-use super::{LEFT_TO_WALLS, Moved, Rubbing};
+use super::surfaces::AtFaces;
+use super::{LEFT_TO_WALLS, Moved, Rubbing, axes_of};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
 use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
 use crate::numerics::poisson::{Six, add_scaled, inner, times};
 use crate::numerics::transfer::FaceField;
+use crate::particles::Stress;
 use crate::solver::bodies::coupling::BodyCoupling;
-use crate::solver::water::friction::closed_area;
 use crate::solver::water::surface::PER_CELL;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Surfaces smaller than this share of a cell's face do not rub.
-const LEAST_AREA: f32 = 1e-3;
+/// Faces of a cell.
+const FACES: u16 = 6;
+/// Greatest part of a stress of length 1 without trace along any direction: that of (2, −1, −1) / √6.
+const MOST_ALONG: f32 = 0.816_496_6;
+/// From the sum of a cell's four stresses at the edges of a pair to its shear stress, √2 their mean.
+const EDGES_TO_SHEAR: f32 = 0.25 * std::f32::consts::SQRT_2;
 /// Cells with less open volume than this count as having this much.
 const LEAST_VOLUME: f32 = 0.25;
 
-/// The friction of one cell beside a solid.
+/// The friction of one cell along one solid beside it.
 #[derive(Clone, Copy, Debug)]
 struct WallCell {
     index: u16,
+    /// The first of the cell's faces that the solid closes.
+    face: u8,
     /// How the velocities at its lower and upper face along each axis make up that of the cell.
     share: [[f32; 2]; 3],
     /// Unit normal of the solid.
@@ -46,7 +53,7 @@ struct WallCell {
 pub struct WallCells {
     /// By block.
     blocks: Vec<Vec<WallCell>>,
-    /// By block: cells in ascending order and the stresses they had.
+    /// By block: keys of cells in ascending order, and the stresses they had.
     before: Vec<Vec<(u16, Vec3)>>,
 }
 
@@ -58,18 +65,19 @@ impl WallCells {
         self.blocks.clear();
     }
 
-    /// Finds the cells in the blocks of `source`, with the stresses that they had.
-    pub fn find(&mut self, rubbing: Rubbing<'_>, source: &[u32]) {
+    /// Finds the cells in the blocks of `source`, with the stresses that they had. The sand in each of
+    /// these blocks has had the frictional stress of `inside`.
+    pub fn find(&mut self, rubbing: Rubbing<'_>, source: &[u32], inside: &[Stress]) {
         for (b, cells) in self.blocks.iter().enumerate() {
             self.before[b].clear();
-            self.before[b].extend(cells.iter().map(|cell| (cell.index, cell.stress)));
+            self.before[b].extend(cells.iter().map(|cell| (cell.key(), cell.stress)));
         }
-        let in_block = |(before, b): (&Vec<(u16, Vec3)>, &u32)| {
-            let mut cells = find_in_block(rubbing, *b as usize);
-            take_over(&mut cells, before);
+        let in_block = |own: usize| {
+            let mut cells = find_in_block(rubbing, source[own] as usize, &inside[own]);
+            take_over(&mut cells, &self.before[own]);
             cells
         };
-        self.blocks = self.before.par_iter().zip(source).map(in_block).collect();
+        self.blocks = (0..source.len()).into_par_iter().map(in_block).collect();
         if let Some(coupling) = rubbing.bodies.matrix() {
             self.limit_steps(&coupling.mobility);
         }
@@ -204,11 +212,16 @@ impl WallCells {
 
     /// The stresses of block `b`'s cells.
     pub fn stresses(&self, b: usize) -> impl Iterator<Item = (u16, Vec3)> + '_ {
-        self.blocks[b].iter().map(|cell| (cell.index, cell.stress))
+        self.blocks[b].iter().map(|cell| (cell.key(), cell.stress))
     }
 }
 
 impl WallCell {
+    /// Tells it from all others in the block.
+    fn key(&self) -> u16 {
+        FACES * self.index + u16::from(self.face)
+    }
+
     /// The nearest stress along the wall that friction can bear.
     fn within_bounds(&self, stress: Vec3) -> Vec3 {
         let along = stress - self.normal * stress.dot(self.normal);
@@ -230,7 +243,7 @@ impl WallCell {
     }
 }
 
-fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
+fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCell> {
     let Rubbing { grid, lightness, solid, pressure, stopped, .. } = rubbing;
     let pressure = &pressure.blocks[b].0;
     let stops = |axis: &Field<f32>| axis.blocks[b].0.iter().any(|lost| *lost != 0.0);
@@ -242,63 +255,93 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize) -> Vec<WallCell> {
     let open = load_axes(grid, &solid.open.axes, b, 0.0);
     let light = load_axes(grid, &lightness.axes, b, 0.0);
     let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
+    let owner = solid.face_owner[0].blocks.first();
+    let owner = owner.map(|_| load_axes(grid, &solid.face_owner, b, 0));
+    let at_faces =
+        AtFaces { open: &open, stopped: &stopped, moving: &moving, owner: owner.as_ref() };
     let has_bodies = !rubbing.bodies.is_empty();
     let weight = has_bodies.then(|| load_axes(grid, &rubbing.weight.axes, b, 0.0));
-    let cell = |(i, p): (usize, &f32)| {
-        let area = closed_area(&open, i);
-        let size = area.length();
-        if size < LEAST_AREA {
-            return None;
+    let mut cells = Vec::new();
+    for (i, p) in pressure.iter().enumerate() {
+        let surfaces = at_faces.surfaces(i);
+        let count = surfaces.clone().count();
+        if count == 0 {
+            continue;
         }
-        // What the solid has taken of the momentum towards it: from the cell by its pressure, and from
-        // what is between the cell's centre and the solid by stopping it.
-        let normal = area / size;
-        let lost = Vec3::from(cell_faces(&stopped, i).map(|[low, high]| low + high));
         let tension = rubbing.tension.map_or(0.0, |tension| tension.blocks[b].0[i]);
-        let push = (*p - tension).max(0.0) * size - lost.dot(normal);
-        if push <= 0.0 {
-            return None;
-        }
-        let boundary = solid.boundaries.get(usize::from(solid.nearest.blocks[b].0[i]))?;
-        let friction = boundary.friction.unwrap_or(rubbing.wall_friction.blocks[b].0[i]);
+        let pressing = (*p - tension).max(0.0);
         let volume = solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME);
-        let bound = friction * push / volume;
-        let (open, light) = (cell_faces(&open, i), cell_faces(&light, i));
-        let share = [0, 1, 2].map(|axis| {
-            let weigh = |open: f32, light: f32| if light > 0.0 { open } else { 0.0 };
-            let low = weigh(open[axis][0], light[axis][0]);
-            let high = weigh(open[axis][1], light[axis][1]);
-            if low + high > 0.0 { [low, high].map(|w| w / (low + high)) } else { [0.0; 2] }
-        });
-        let body = solid.nearest.blocks[b].0[i].checked_sub(solid.first_body);
-        let body = body.filter(|_| has_bodies);
-        let rows = body.map_or([[0.0; 6]; 3], |body| rubbing.bodies.rows_at(grid, (b, i), body));
-        let felt = weight.as_ref().map_or([0.0; 3], |weight| {
-            let weight = cell_faces(weight, i);
-            [0, 1, 2].map(|axis| {
-                let [low, high] =
-                    [0, 1].map(|side| share[axis][side] * light[axis][side] * weight[axis][side]);
-                (low + high) / PER_CELL
-            })
-        });
+        let light = cell_faces(&light, i);
+        let share = share_of_faces(cell_faces(&open, i), light);
         let greatest = light.iter().flatten().fold(1e-6f32, |most, light| most.max(*light));
-        let speed = cell_faces(&moving, i).map(|[low, high]| 0.5 * (low + high));
-        Some(WallCell {
-            index: i as u16,
-            share,
-            normal,
-            moving: Vec3::from(speed),
-            body,
-            rows,
-            felt: Vec3::from(felt),
-            bound,
-            step: LEFT_TO_WALLS / (2.0 * greatest * widest(&share)),
-            stress: Vec3::ZERO,
-            ahead: Vec3::ZERO,
-        })
-    };
-    let cells = pressure.iter().enumerate().filter_map(cell);
-    cells.filter(|cell| cell.bound > 0.0).collect()
+        let step = LEFT_TO_WALLS / (2.0 * greatest * widest(&share) * count as f32);
+        for surface in surfaces {
+            // What the solid has taken of the momentum towards it: from the cell by its stress, and from
+            // what is between the cell's centre and the solid by stopping it.
+            let size = surface.area.length();
+            let normal = surface.area / size;
+            let most = MOST_ALONG * rubbing.coefficient.blocks[b].0[i] * p;
+            let pull = along_normal(inside, i, normal).clamp(-most, most);
+            let push = (pressing - pull).max(0.0) * size - surface.lost.dot(normal);
+            let Some(boundary) = solid.boundaries.get(usize::from(surface.owner)) else { continue };
+            let friction = boundary.friction.unwrap_or(rubbing.wall_friction.blocks[b].0[i]);
+            let bound = friction * push / volume;
+            if bound <= 0.0 {
+                continue;
+            }
+            let body = surface.owner.checked_sub(solid.first_body).filter(|_| has_bodies);
+            let rows =
+                body.map_or([[0.0; 6]; 3], |body| rubbing.bodies.rows_at(grid, (b, i), body));
+            let felt = weight.as_ref().map_or([0.0; 3], |weight| {
+                let weight = cell_faces(weight, i);
+                [0, 1, 2].map(|axis| {
+                    let [low, high] = [0, 1]
+                        .map(|side| share[axis][side] * light[axis][side] * weight[axis][side]);
+                    (low + high) / PER_CELL
+                })
+            });
+            cells.push(WallCell {
+                index: i as u16,
+                face: surface.face,
+                share,
+                normal,
+                moving: surface.moving,
+                body,
+                rows,
+                felt: Vec3::from(felt),
+                bound,
+                step,
+                stress: Vec3::ZERO,
+                ahead: Vec3::ZERO,
+            });
+        }
+    }
+    cells
+}
+
+/// n · s n of the frictional stress s in cell `i`, positive where it pulls.
+fn along_normal(stress: &Stress, i: usize, normal: Vec3) -> f32 {
+    let n = normal.to_array();
+    let entry = |c: usize| stress.0[c][i];
+    let normals: f32 = (0..3).map(|axis| n[axis] * n[axis] * entry(axis)).sum();
+    let shear = (0..3).map(|pair| {
+        let (a, b) = axes_of(pair);
+        let edges: f32 = (0..4).map(|edge| entry(3 + 4 * pair + edge)).sum();
+        2.0 * n[a] * n[b] * EDGES_TO_SHEAR * edges
+    });
+    normals + shear.sum::<f32>()
+}
+
+/// How the velocities at a cell's faces make up that of the cell: by the share of them that is `open`,
+/// of those that have sand.
+fn share_of_faces(open: [[f32; 2]; 3], light: [[f32; 2]; 3]) -> [[f32; 2]; 3] {
+    [0, 1, 2].map(|axis| {
+        let [low, high] = [0, 1].map(|side| match light[axis][side] > 0.0 {
+            true => open[axis][side],
+            false => 0.0,
+        });
+        if low + high > 0.0 { [low, high].map(|w| w / (low + high)) } else { [0.0; 2] }
+    })
 }
 
 /// How much a cell's velocity along an axis takes from the faces at most, ½ … 1.
@@ -310,8 +353,8 @@ fn widest(share: &[[f32; 2]; 3]) -> f32 {
 fn take_over(cells: &mut [WallCell], before: &[(u16, Vec3)]) {
     let mut before = before.iter().peekable();
     for cell in cells {
-        while before.next_if(|(index, _)| *index < cell.index).is_some() {}
-        if let Some((_, stress)) = before.next_if(|(index, _)| *index == cell.index) {
+        while before.next_if(|(key, _)| *key < cell.key()).is_some() {}
+        if let Some((_, stress)) = before.next_if(|(key, _)| *key == cell.key()) {
             cell.stress = *stress;
         }
     }
