@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn each_law_has_its_constant() {
         let slope = |law| Law::of(&sand(30.0, law, 0.0)).slope;
-        assert!((slope(YieldLaw::Repose) - (2.0f32 / 3.0).sqrt()).abs() < 1e-6);
+        let between = 0.5 * (0.5 + 1.0 / 3.0f32.sqrt());
+        assert!((slope(YieldLaw::Repose) - SQRT_2 * between).abs() < 1e-6);
         assert!((slope(YieldLaw::Narain2010) - 0.5f32.sqrt()).abs() < 1e-6);
         assert!((slope(YieldLaw::ZhuBridson2005) - 6.0f32.sqrt() / 6.0).abs() < 1e-6);
     }
