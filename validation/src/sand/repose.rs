@@ -51,7 +51,7 @@ pub const EXPERIMENT: Experiment = Experiment {
            1 m long. Sand comes to rest on flatter slopes than those that it starts to slide on \
            (`yield_law` in the reference of scenes), and heaps that avalanches build lie between.",
     unit: "cells a metre",
-    resolutions: [16, 24, 32],
+    resolutions: [12, 16, 24],
     panels: &[
         Panel { title: "Angle of repose", x: "friction angle [°]", y: "slope [°]" },
         Panel { title: "What stays at 15°, 25° and 35°", x: "x [m]", y: "height [m]" },
