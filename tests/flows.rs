@@ -301,12 +301,15 @@ fn sinks_take_what_is_inside_count_it_and_stop_when_told() {
     let mut scene = water(0.05, Some((Vec3::ZERO, Vec3::ONE)));
     scene.emitters.push(fill(cuboid([0.0, 0.0, 0.0], [1.0, 0.4, 1.0])));
     scene.sinks.push(sink(cuboid([0.8, 0.0, 0.0], [1.0, 1.0, 1.0])));
-    scene.sinks.push(Sink { first_frame: 3, last_frame: Some(5), ..sink(ball(Vec3::ZERO, 0.3)) });
+    let from_to = |first_frame, last_frame, shape| Sink { first_frame, last_frame, ..sink(shape) };
+    scene.sinks.push(from_to(3, Some(5), ball(Vec3::ZERO, 0.3)));
+    scene.sinks.push(from_to(7, Some(7), ball(Vec3::ZERO, 0.3)));
     let mut simulation = Simulation::new(&scene).unwrap();
     let (reports, _) = advance(&mut simulation, 8);
     for report in &reports {
-        let on = (4..=5).contains(&report.frame);
-        assert_eq!(report.sunk[1] > 0, on, "frame {}: {:?}", report.frame, report.sunk);
+        let on = [(3..=5).contains(&report.frame), report.frame == 7];
+        let took = [report.sunk[1] > 0, report.sunk[2] > 0];
+        assert_eq!(took, on, "frame {}: {:?}", report.frame, report.sunk);
     }
     assert!(reports[0].sunk[0] > 500);
     let state = simulation.state();

@@ -8,8 +8,8 @@ use crate::numerics::halo::HaloTile;
 use glam::{IVec3, Vec3};
 
 /// Open parts smaller than this are closed: they would make the system ill-conditioned and let next to
-/// nothing through. It must be small, though: a sliver of a cell with one
-/// of two faces closed stops the flow through the other.
+/// nothing through. It must be small, though: a sliver of a cell with one of two faces closed stops the
+/// flow through the other.
 const LEAST_OPEN: f32 = 0.01;
 /// Obstacles count as larger by this \[cells\], so that a face which lies in one is closed whatever
 /// the rounding.

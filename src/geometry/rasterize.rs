@@ -29,8 +29,8 @@ pub struct SolidField {
     pub corner_distance: Field<f32>,
     /// Velocity [m/s] along axis a of the nearest solid at the centre of each cell's lower face.
     pub face_velocity: [Field<f32>; 3],
-    /// Which of [`SolidField::boundaries`] each lower face belongs to; 0 away from solids, and without
-    /// blocks where there is only one.
+    /// Which of [`SolidField::boundaries`] each lower face belongs to; 0 away from solids. Without
+    /// blocks where there is only one, and where neither free-flowing sand nor bodies ask for it.
     pub face_owner: [Field<u16>; 3],
     /// Whether any of these velocities differs from zero.
     pub is_moving: bool,
@@ -64,7 +64,7 @@ struct SolidBlock {
     closed: Vec<ClosedFace>,
     capacity: Option<Box<Block<f32>>>,
     face_velocity: Option<Box<[Block<f32>; 3]>>,
-    /// `None` if all of them are `nearest`.
+    /// `None` if all of them are `nearest`, or nothing asks for them.
     face_owner: Option<Box<[Block<u16>; 3]>>,
 }
 
@@ -118,9 +118,9 @@ impl SolidField {
     }
 
     /// Takes over which solid each face belongs to.
-    fn fill_owners(&mut self, grid: &BlockGrid) {
+    fn fill_owners(&mut self, needed: bool, grid: &BlockGrid) {
         for (axis, field) in self.face_owner.iter_mut().enumerate() {
-            if self.boundaries.len() < 2 {
+            if !needed || self.boundaries.len() < 2 {
                 field.blocks.clear();
                 continue;
             }
@@ -180,7 +180,7 @@ impl Solids {
         out.find_blocks(self, grid);
         out.fill_fields(REACH_CELLS * self.cell_size());
         out.fill_velocities(grid);
-        out.fill_owners(grid);
+        out.fill_owners(self.needs_owners(), grid);
     }
 
     /// The solids in one block; `None` if no solid is near.
@@ -206,7 +206,7 @@ impl Solids {
         let in_walls = |cell: IVec3| walls.open_volume(cell, h);
         let capacity = sides.map(|sides| Box::new(sides.capacities(&mut near, in_walls)));
         let only = near.only_boundary_index();
-        let face_owner = only.is_none().then(|| {
+        let face_owner = (only.is_none() && self.needs_owners()).then(|| {
             let owner = |axis: usize| {
                 Block(std::array::from_fn(|i| near.boundary_index(corner(i) + to_face(axis, h))))
             };

@@ -8,7 +8,7 @@ use super::read::GeometryCache;
 use super::shape::{AnimatedShape, Role, ShapeOptions};
 use super::walls::Walls;
 use crate::numerics::grid::BLOCK_EDGE;
-use crate::scene::{Boundary, Scene};
+use crate::scene::{Boundary, Method, Scene};
 use glam::{DAffine3, DVec3, IVec3, Vec3};
 use wide::f32x8;
 
@@ -27,6 +27,7 @@ pub struct Solids {
     /// Colliders, then bodies.
     obstacles: Vec<Obstacle>,
     bodies: Vec<BodyGeometry>,
+    needs_owners: bool,
 }
 
 #[derive(Debug)]
@@ -75,9 +76,16 @@ impl Solids {
         let walls = Walls::new(scene.domain.bounds);
         let wall_boundary = scene.with_default_friction(scene.domain.walls);
         let wall_friction = scene.domain.walls.friction;
-        let reach = REACH_CELLS * cell_size;
-        let solids =
-            Self { cell_size, reach, walls, wall_boundary, wall_friction, obstacles, bodies };
+        let solids = Self {
+            cell_size,
+            reach: REACH_CELLS * cell_size,
+            walls,
+            wall_boundary,
+            wall_friction,
+            needs_owners: scene.method() == Method::FreeFlowingSand || !bodies.is_empty(),
+            obstacles,
+            bodies,
+        };
         Ok((solids, warnings))
     }
 
@@ -100,6 +108,12 @@ impl Solids {
     pub fn pose_body(&mut self, index: usize, to_world: &DAffine3, velocity: DVec3, spin: DVec3) {
         let first = self.colliders();
         self.obstacles[first + index].shape.carry(to_world, velocity, spin);
+    }
+
+    /// Whether it matters which solid closes a face: free-flowing sand rubs along each in its own way,
+    /// and bodies are pushed.
+    pub(super) fn needs_owners(&self) -> bool {
+        self.needs_owners
     }
 
     /// The bodies, in the order of the scene.

@@ -199,7 +199,7 @@ impl Simulation {
             self.emit(Moment { time: start + done, dt, fills })?;
             seconds.emit += clock.elapsed().as_secs_f64();
             if let Mover::Water(water) = &mut self.mover {
-                let boxes = self.emission.flow_boxes().chain(self.sinks.boxes(start + done));
+                let boxes = self.emission.flow_boxes().chain(self.sinks.boxes((start + done, dt)));
                 water.band_mut().keep_particles_in(boxes);
             }
             let (step, taken) = self.step(start + done, dt, &mut seconds)?;
@@ -455,9 +455,7 @@ impl Simulation {
         if let Some(bounds) = &scene.domain.bounds {
             state.removed += remove_outside(&mut state.particles, bounds) as u64;
         }
-        let sunk = state.sunk.clone();
-        sinks.remove(&mut state.particles, (time + dt, dt), &mut state.sunk)?;
-        if state.sunk != sunk {
+        if sinks.remove(&mut state.particles, (time + dt, dt), &mut state.sunk)? {
             state.stress.quiet = QuietBlocks::default();
         }
         seconds.emit += clock.elapsed().as_secs_f64();

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 /// Stays where nothing removes it.
 const KEPT: u16 = u16::MAX;
+/// Frames that steps may end beside a frame by rounding.
+const ROUNDING: f64 = 1e-6;
 /// Points on the way of a particle that are looked at: fast ones must not jump over thin sinks.
 const POINTS: [f32; 4] = [0.0, 0.25, 0.5, 0.75];
 
@@ -42,17 +44,19 @@ impl Sinks {
         Ok((sinks, warnings.iter().map(Warning::from).collect()))
     }
 
-    /// Boxes \[m\] around the sinks that are active at `time` \[s\], where they were last.
-    pub fn boxes(&self, time: f64) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
-        let frame = time * self.fps;
-        let active = move |(first, last): &(f64, f64)| *first <= frame && frame < *last;
+    /// Boxes \[m\] around the sinks, where they were last, that may be active at the end of a step of at
+    /// most `dt` \[s\] from `time` \[s\].
+    pub fn boxes(&self, (time, dt): (f64, f64)) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        let (start, end) = (time * self.fps, (time + dt) * self.fps);
+        let active = move |(first, last): &(f64, f64)| *first <= end + ROUNDING && start < *last;
         let both = self.shapes.iter().zip(&self.frames);
         both.filter(move |(_, frames)| active(frames)).map(|(shape, _)| shape.bounds())
     }
 
     /// Removes what is in a sink at the end of a step of `dt` \[s\] that ended at `time` \[s\], or came
     /// through one in it, and adds to `taken` how many particles each took. One that is in several
-    /// goes to the first.
+    /// goes to the first. A sink is active in the steps that end at its first frame, at its last one, or
+    /// between them. Returns whether any took some.
     ///
     /// # Errors
     /// Geometry that can no longer be used.
@@ -61,18 +65,18 @@ impl Sinks {
         particles: &mut Particles,
         (time, dt): (f64, f64),
         taken: &mut [u64],
-    ) -> Result<(), SimulationError> {
-        let frame = (time - 0.5 * dt) * self.fps;
+    ) -> Result<bool, SimulationError> {
+        let frame = time * self.fps;
         let mut active = Vec::new();
         for (s, shape) in self.shapes.iter_mut().enumerate() {
             let (first, last) = self.frames[s];
-            if first <= frame && frame < last {
+            if first - ROUNDING <= frame && frame <= last + ROUNDING {
                 shape.set_time(time, dt)?;
                 active.push((s as u16, &*shape));
             }
         }
         if active.is_empty() || particles.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let goes_to: Vec<Vec<u16>> = particles
             .position
@@ -81,12 +85,13 @@ impl Sinks {
             .map(|(positions, velocities)| find_sinks(&active, positions, velocities, dt as f32))
             .collect();
         let goes_to = goes_to.concat();
-        if goes_to.iter().any(|s| *s != KEPT) {
+        let any = goes_to.iter().any(|s| *s != KEPT);
+        if any {
             goes_to.iter().filter(|s| **s != KEPT).for_each(|s| taken[*s as usize] += 1);
             let keep: Vec<bool> = goes_to.iter().map(|s| *s == KEPT).collect();
             particles.retain(&keep);
         }
-        Ok(())
+        Ok(any)
     }
 }
 

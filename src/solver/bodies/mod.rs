@@ -164,7 +164,16 @@ impl Bodies {
 
     /// Gives body `i` an impulse [N s] and an angular impulse about its centre of mass [N m s].
     pub fn apply_impulse(&mut self, i: usize, impulse: [f64; 6]) {
-        let response = self.mobility(i).response(Twist::from_array(impulse));
+        self.push(i, Twist::from_array(impulse));
+    }
+
+    /// Gives body `i` an `impulse` [N s] at the place `at` \[m\].
+    pub fn push_at(&mut self, i: usize, at: DVec3, impulse: DVec3) {
+        self.push(i, Twist::force_at(impulse, at - self.center(i)));
+    }
+
+    fn push(&mut self, i: usize, impulse: Twist) {
+        let response = self.mobility(i).response(impulse);
         let state = &mut self.states[i];
         state.velocity += response.linear;
         state.spin += response.angular;

@@ -503,10 +503,7 @@ impl SandSolver {
         );
         let unit = materials.unit_mass(cell_size) / f64::from(PER_CELL);
         for Impulse { body, at, impulse } in given.impulses() {
-            let (arm, impulse) = (at.as_dvec3() - bodies.center(body), impulse.as_dvec3() * unit);
-            let turning = arm.cross(impulse);
-            let [linear, angular] = [impulse, turning].map(|v| v.to_array());
-            bodies.apply_impulse(body, std::array::from_fn(|i| [linear, angular][i / 3][i % 3]));
+            bodies.push_at(body, at.as_dvec3(), impulse.as_dvec3() * unit);
         }
         max_speed
     }

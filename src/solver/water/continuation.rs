@@ -125,7 +125,8 @@ impl Continuation {
     }
 }
 
-pub fn liquid_cells(phi: &Field<f32>) -> CellMask {
+/// The cells whose centres lie in the liquid.
+pub(super) fn liquid_cells(phi: &Field<f32>) -> CellMask {
     let of_block = |block: &Block<f32>| -> BlockMask {
         std::array::from_fn(|x| {
             let plane = block.0[64 * x..64 * (x + 1)].iter().enumerate();

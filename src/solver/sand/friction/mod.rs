@@ -13,8 +13,8 @@
 //!
 //! The bounds are separable, no mode of the grid goes without friction (squares are averaged, not
 //! strains), and what is static is exactly so. Walls add the same with the tangential velocity of the
-//! sand in a cell beside them and the bound μ times the normal stress, p and the stress inside the sand.
-//! It is solved by accelerated projected gradients
+//! sand in a cell beside them and the bound μ times the normal stress, p less the stress inside the
+//! sand along the normal. It is solved by accelerated projected gradients
 //! [A. Beck and M. Teboulle 2009, doi:10.1137/080716542] with adaptive restart [B. O'Donoghue and
 //! E. Candès 2015, doi:10.1007/s10208-013-9150-3] from the stress of the last step.
 

@@ -4,7 +4,7 @@ use crate::numerics::halo::{HaloTile, cell_faces};
 use glam::Vec3;
 
 /// Faces of a cell.
-const FACES: usize = 6;
+pub const FACES: usize = 6;
 /// The solid that the sides of the domain are.
 const WALLS: u16 = 0;
 /// Surfaces smaller than this share of a cell's face do not rub.
@@ -26,7 +26,7 @@ pub struct Surface {
 }
 
 /// What is at the faces of the cells of a block and around it.
-pub struct AtFaces<'a> {
+pub struct SolidFaces<'a> {
     /// Share outside solids.
     pub open: &'a [HaloTile<f32>; 3],
     /// Momentum lost to solids [m/s].
@@ -37,7 +37,7 @@ pub struct AtFaces<'a> {
     pub owner: Option<&'a [HaloTile<u16>; 3]>,
 }
 
-impl AtFaces<'_> {
+impl SolidFaces<'_> {
     /// The surfaces in cell `i`: of each solid one, so that sand in a corner rubs against all that
     /// make it; the sides of the domain, which are one solid, are told apart by their faces.
     pub fn surfaces(&self, i: usize) -> impl Iterator<Item = Surface> + Clone + use<> {

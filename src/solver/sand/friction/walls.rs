@@ -1,8 +1,9 @@
 //! Coulomb friction between sand and walls [ZB05 eq. 4], as one more dissipation: in each cell beside
-//! a solid the tangential force is at most μ times what the pressure exerts on the solid's surface.
+//! a solid the tangential force is at most μ (p − n·s n) for each unit of the solid's surface of normal n,
+//! with the stress s that friction has inside the sand (tension positive), and never less than 0.
 
 use super::at_work::Rows;
-use super::surfaces::AtFaces;
+use super::surfaces::{FACES, SolidFaces};
 use super::{LEFT_TO_WALLS, Moved, Rubbing, axes_of};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
@@ -15,8 +16,6 @@ use crate::solver::water::surface::PER_CELL;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Faces of a cell.
-const FACES: u16 = 6;
 /// Greatest part of a stress of length 1 without trace along any direction: that of (2, −1, −1) / √6.
 const MOST_ALONG: f32 = 0.816_496_6;
 /// From the sum of a cell's four stresses at the edges of a pair to its shear stress, √2 their mean.
@@ -219,7 +218,7 @@ impl WallCells {
 impl WallCell {
     /// Tells it from all others in the block.
     fn key(&self) -> u16 {
-        FACES * self.index + u16::from(self.face)
+        FACES as u16 * self.index + u16::from(self.face)
     }
 
     /// The nearest stress along the wall that friction can bear.
@@ -258,7 +257,7 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCel
     let owner = solid.face_owner[0].blocks.first();
     let owner = owner.map(|_| load_axes(grid, &solid.face_owner, b, 0));
     let at_faces =
-        AtFaces { open: &open, stopped: &stopped, moving: &moving, owner: owner.as_ref() };
+        SolidFaces { open: &open, stopped: &stopped, moving: &moving, owner: owner.as_ref() };
     let has_bodies = !rubbing.bodies.is_empty();
     let weight = has_bodies.then(|| load_axes(grid, &rubbing.weight.axes, b, 0.0));
     let mut cells = Vec::new();
@@ -275,12 +274,20 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCel
         let share = share_of_faces(cell_faces(&open, i), light);
         let greatest = light.iter().flatten().fold(1e-6f32, |most, light| most.max(*light));
         let step = LEFT_TO_WALLS / (2.0 * greatest * widest(&share) * count as f32);
+        let most = MOST_ALONG * rubbing.coefficient.blocks[b].0[i] * p;
+        let felt = weight.as_ref().map_or([0.0; 3], |weight| {
+            let weight = cell_faces(weight, i);
+            [0, 1, 2].map(|axis| {
+                let [low, high] =
+                    [0, 1].map(|side| share[axis][side] * light[axis][side] * weight[axis][side]);
+                (low + high) / PER_CELL
+            })
+        });
         for surface in surfaces {
             // What the solid has taken of the momentum towards it: from the cell by its stress, and from
             // what is between the cell's centre and the solid by stopping it.
             let size = surface.area.length();
             let normal = surface.area / size;
-            let most = MOST_ALONG * rubbing.coefficient.blocks[b].0[i] * p;
             let pull = along_normal(inside, i, normal).clamp(-most, most);
             let push = (pressing - pull).max(0.0) * size - surface.lost.dot(normal);
             let Some(boundary) = solid.boundaries.get(usize::from(surface.owner)) else { continue };
@@ -292,14 +299,6 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCel
             let body = surface.owner.checked_sub(solid.first_body).filter(|_| has_bodies);
             let rows =
                 body.map_or([[0.0; 6]; 3], |body| rubbing.bodies.rows_at(grid, (b, i), body));
-            let felt = weight.as_ref().map_or([0.0; 3], |weight| {
-                let weight = cell_faces(weight, i);
-                [0, 1, 2].map(|axis| {
-                    let [low, high] = [0, 1]
-                        .map(|side| share[axis][side] * light[axis][side] * weight[axis][side]);
-                    (low + high) / PER_CELL
-                })
-            });
             cells.push(WallCell {
                 index: i as u16,
                 face: surface.face,
