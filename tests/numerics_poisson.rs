@@ -217,6 +217,42 @@ fn an_enclosed_pocket_gets_mean_zero_and_leaves_the_rest_alone() {
     assert!(residual < 1.1e-5, "{residual:e}");
 }
 
+/// What is known up to a constant only gets the least that makes all of it positive; what is not
+/// stays as it is.
+#[test]
+fn only_enclosed_pressure_is_raised() {
+    let grid = box_grid(IVec3::ZERO, IVec3::splat(16));
+    let matrix = closed_box(&grid, IVec3::new(2, 3, 1), IVec3::new(9, 7, 11));
+    let rhs = fill(&grid, |c| noise(c, 7));
+    let mut x = Field::filled(&grid, 0.0);
+    let mut solver = PressureSolver::new();
+    let criteria = Criteria { relative_residual: 1e-5, max_iterations: 100 };
+    let report = solver.solve(&grid, &matrix, &rhs, &mut x, &criteria);
+    assert_eq!(report.enclosed_components, 1);
+    let mut raised = x.clone();
+    solver.raise_enclosed(&mut raised);
+    let unknown: Vec<bool> = values(&matrix.diagonal).map(|d| d > 0.0).collect();
+    let inside = |f: &Field<f32>| -> Vec<f32> {
+        values(f).zip(&unknown).filter(|(_, is)| **is).map(|(v, _)| v).collect()
+    };
+    let (before, after) = (inside(&x), inside(&raised));
+    assert!(before.iter().any(|p| *p < 0.0) && after.iter().all(|p| *p >= 0.0));
+    let shift = after[0] - before[0];
+    let span = before.iter().fold(0.0f32, |m, p| m.max(p.abs()));
+    for (a, b) in before.iter().zip(&after) {
+        assert!((b - a - shift).abs() < 1e-5 * span, "{a} became {b}");
+    }
+    let outside = values(&raised).zip(&unknown).filter(|(_, is)| !**is).all(|(v, _)| v == 0.0);
+    assert!(outside, "solids have got a pressure");
+
+    let system = tank(16);
+    let mut x = Field::filled(&system.grid, 0.0);
+    solver.solve(&system.grid, &system.matrix, &system.rhs, &mut x, &criteria);
+    let mut same = x.clone();
+    solver.raise_enclosed(&mut same);
+    assert_eq!(x, same);
+}
+
 #[test]
 fn systems_without_anything_to_solve_are_solved() {
     let grid = box_grid(IVec3::splat(-8), IVec3::splat(8));

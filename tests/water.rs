@@ -84,6 +84,22 @@ fn still_water_stays_still() {
 }
 
 /// Water that moved along a wall once left a gap of half a cell there, and swelled by as much.
+/// Walls cut slivers off the cells beside them, and slivers of slivers in edges and corners.
+#[test]
+fn water_between_walls_off_the_grid_stays_still() {
+    for off in [0.02, 0.1, 0.3] {
+        let cell = 1.0 / 24.0;
+        let (min, max) = (Vec3::splat(-off * cell), Vec3::new(0.5, 1.0, 0.5) + off * cell);
+        let mut scene = water(cell, Some((min, max)));
+        scene.emitters.push(fill(cuboid([-0.1, -0.1, -0.1], [0.6, 0.5, 0.6])));
+        let (end, _) = run(&scene, 60);
+        let speed = (2.0 * kinetic(&end)).sqrt();
+        let fastest = end.particles().velocity.iter().map(|v| v.length()).fold(0.0, f32::max);
+        assert!(speed < 0.005, "{off}: water at rest moves at {speed} m/s rms");
+        assert!(fastest < 0.1, "{off}: a particle has {fastest} m/s");
+    }
+}
+
 #[test]
 fn sloshing_water_stays_at_the_walls() {
     let cell = 1.0 / 16.0;

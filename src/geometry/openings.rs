@@ -47,19 +47,19 @@ impl Corners<'_> {
     pub(super) fn open_faces(&self, axis: usize) -> Block<f32> {
         let mut open = Block([0.0; BLOCK_CELLS]);
         for (i, value) in open.0.iter_mut().enumerate() {
-            let share = self.share_beside_obstacles(axis, i)
+            let share = self.share_beside_obstacles(axis, local_cell(i) + 1)
                 * self.walls.open_share(axis, self.first + local_cell(i), self.cell_size);
             *value = if share < LEAST_OPEN { 0.0 } else { share };
         }
         open
     }
 
-    /// The share of the lower face of cell `i` along `axis` that lies outside obstacles.
-    fn share_beside_obstacles(&self, axis: usize, i: usize) -> f32 {
+    /// The share of the lower face along `axis` of a cell of the surroundings that lies outside
+    /// obstacles.
+    fn share_beside_obstacles(&self, axis: usize, cell: IVec3) -> f32 {
         let (s, t) = (IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
-        let cell = local_cell(i) + 1;
         let ring = match self.sides {
-            Some(sides) => sides.ring(axis, i),
+            Some(sides) => sides.ring(axis, cell),
             None => [cell, cell + s, cell + s + t, cell + t].map(|c| at(self.obstacles, c)),
         };
         open_share(ring.map(|d| d - TOUCH * self.cell_size))
@@ -76,10 +76,25 @@ impl Corners<'_> {
                 Some(sides) => sides.corners(i),
                 None => std::array::from_fn(|k| corner(k as i32)),
             };
-            let share = room(&corners, h);
+            let mut share = room(&corners, h);
+            if share <= 0.0 && corners.iter().any(|d| *d > 0.0) {
+                share = self.behind_faces(cell);
+            }
             *value = share * self.walls.open_volume(self.first + cell - 1, h);
         }
         open
+    }
+
+    /// The share of a cell of the surroundings that lies behind its open faces at least: that of the
+    /// corner that cuts as much off the most open one. Where a solid leaves a corner of a cell only, the
+    /// mean of distances may find no room there at all; matter would take what is behind the open face
+    /// for air and run out of it.
+    fn behind_faces(&self, cell: IVec3) -> f32 {
+        let axes = [0, 1, 2].into_iter().flat_map(|axis| {
+            [cell, cell + IVec3::AXES[axis]].map(|at| self.share_beside_obstacles(axis, at))
+        });
+        let most = axes.fold(0.0, f32::max);
+        if most < LEAST_OPEN { 0.0 } else { (2.0 * most).powf(1.5) / 6.0 }
     }
 
     /// The closed faces near the surface of solids, by axis and cell.
@@ -94,7 +109,7 @@ impl Corners<'_> {
                 let cell = local_cell(i) + 1;
                 if at(&distance, cell) > -DEEPEST * self.cell_size {
                     let seen = self.sides.and_then(|sides| {
-                        let in_obstacle = self.share_beside_obstacles(axis, i) < LEAST_OPEN;
+                        let in_obstacle = self.share_beside_obstacles(axis, cell) < LEAST_OPEN;
                         sides.normal(axis, i).filter(|_| in_obstacle)
                     });
                     let normal = seen.unwrap_or_else(|| outward_normal(&distance, axis, cell));
@@ -184,6 +199,7 @@ fn at(tile: &HaloTile<f32>, cell: IVec3) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numerics::grid::local_index;
 
     #[test]
     fn open_share_of_simple_cuts() {
@@ -205,6 +221,37 @@ mod tests {
             if crossings == 2 {
                 let sum = open_share(ring) + open_share(ring.map(|d| -d));
                 assert!((sum - 1.0).abs() < 1e-5, "{ring:?} {sum}");
+            }
+        }
+    }
+
+    /// A solid that leaves a corner of some cells only: matter must not find an open face without
+    /// anything behind.
+    #[test]
+    fn behind_an_open_face_there_is_room() {
+        let plane = Vec3::new(1.0, 0.8, 0.6).normalize();
+        for k in 0..100 {
+            let at = 0.37 + 0.013 * k as f32;
+            let mut obstacles = [[[0.0; 10]; 10]; 10];
+            for (i, distance) in
+                obstacles.as_flattened_mut().as_flattened_mut().iter_mut().enumerate()
+            {
+                let corner = IVec3::new(i as i32 / 100, i as i32 / 10 % 10, i as i32 % 10) - 1;
+                *distance = at - corner.as_vec3().dot(plane);
+            }
+            let walls = Walls::default();
+            let (obstacles, walls) = (&obstacles, &walls);
+            let corners =
+                Corners { obstacles, walls, sides: None, first: IVec3::ZERO, cell_size: 1.0 };
+            let room = corners.open_volumes();
+            for (axis, open) in [0, 1, 2].map(|axis| corners.open_faces(axis)).iter().enumerate() {
+                for (i, _) in open.0.iter().enumerate().filter(|(_, open)| **open > 0.0) {
+                    let below = local_cell(i) - IVec3::AXES[axis];
+                    let cells = [Some(i), (below.min_element() >= 0).then(|| local_index(below))];
+                    for cell in cells.into_iter().flatten() {
+                        assert!(room.0[cell] > 0.0, "{at}: face {axis} of {i}, open {}", open.0[i]);
+                    }
+                }
             }
         }
     }

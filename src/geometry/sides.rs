@@ -73,10 +73,9 @@ impl Sides {
         Self { first, cell_size, cells: cells.collect() }
     }
 
-    /// Distances \[m\] at the corners of the lower face of `cell` along `axis`, in ring order, as seen
-    /// by the cells on both its sides.
-    pub(super) fn ring(&self, axis: usize, cell: usize) -> [f32; 4] {
-        let own = local_cell(cell) + 1;
+    /// Distances \[m\] at the corners of the lower face along `axis` of the cell `own` of the
+    /// surroundings, in ring order, as seen by the cells on both its sides.
+    pub(super) fn ring(&self, axis: usize, own: IVec3) -> [f32; 4] {
         let (above, below) = (self.view(own), self.view(own - IVec3::AXES[axis]));
         let (s, t) = (4 >> ((axis + 1) % 3), 4 >> ((axis + 2) % 3));
         let upper = 4 >> axis;

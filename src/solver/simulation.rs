@@ -192,7 +192,7 @@ impl Simulation {
             let clock = Instant::now();
             let (steps_left, cfl) = self.choose_substeps(length, done, report.substeps);
             let mut dt = (length - done) / f64::from(steps_left);
-            if self.is_starting() && report.substeps + steps_left < self.scene.substeps.max {
+            if self.is_starting(dt) && report.substeps + steps_left < self.scene.substeps.max {
                 dt *= FIRST_STEPS;
             }
             let fills = report.substeps == 0 && self.state.frame != self.scene.first_frame;
@@ -286,12 +286,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether water moves that has had less than two steps.
-    fn is_starting(&self) -> bool {
+    /// Whether water moves that has had less than two steps of what it carries along; the next would
+    /// take `dt` \[s\].
+    fn is_starting(&self, dt: f64) -> bool {
         let moves = |v: &Vec3| *v != Vec3::ZERO;
         matches!(self.mover, Mover::Water(..))
-            && viscosity(&self.scene) == 0.0
-            && incompressible_sand(&self.scene).is_none()
+            && water_settings(&self.scene, self.keep, dt).looks_ahead()
             && self.state.kick.steps < 2
             && self.state.particles.velocity.par_iter().any(moves)
     }
@@ -373,16 +373,7 @@ impl Simulation {
         match mover {
             Mover::Water(water) => {
                 emission.find_sources(water.sources_mut(), (time, dt));
-                let settings = StepSettings {
-                    cell_size,
-                    dt: dt as f32,
-                    density: scene.materials.first().map_or(0.0, |m| m.kind.density()),
-                    gravity,
-                    keep: *keep,
-                    viscosity: viscosity(scene),
-                    tension: tension(scene),
-                    sand: incompressible_sand(scene),
-                };
+                let settings = water_settings(scene, *keep, dt);
                 let liquid = Water { particles, deep, carried: kick };
                 let step = |_: &_| water.step(liquid, obstacles, active, settings, seconds);
                 match rayon::scope(step) {
@@ -530,6 +521,20 @@ impl Simulation {
             self.told_crowding = crowding.excess;
             observer.warn(remarks::squeezed(self.state.frame, crowding, all));
         }
+    }
+}
+
+/// The constants of a step of `dt` \[s\] of water whose particles keep this share of their velocity.
+fn water_settings(scene: &Scene, keep: f32, dt: f64) -> StepSettings {
+    StepSettings {
+        cell_size: scene.domain.cell_size,
+        dt: dt as f32,
+        density: scene.materials.first().map_or(0.0, |m| m.kind.density()),
+        gravity: scene.gravity,
+        keep,
+        viscosity: viscosity(scene),
+        tension: tension(scene),
+        sand: incompressible_sand(scene),
     }
 }
 

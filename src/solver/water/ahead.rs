@@ -249,3 +249,128 @@ impl Around<'_> {
         mask.is_some_and(|mask| mask::holds(mask, local_index(at)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Solids;
+    use crate::scene::{Format, parse};
+    use std::path::Path;
+
+    const DT: f32 = 0.1;
+    const BEFORE: Vec3 = Vec3::new(1.0, 2.0, 3.0);
+
+    /// 24 cells in each direction without solids, the lower 16 of them liquid.
+    struct Pool {
+        grid: BlockGrid,
+        phi: Field<f32>,
+        solid: SolidField,
+        carried: CarriedKick,
+    }
+
+    impl Pool {
+        fn new() -> Self {
+            let text = "[scene]\nname = \"pool\"\nframes = [1, 2]\n[domain]\ncell_size = 1.0\n\
+                        [[material]]\nname = \"water\"\nkind = \"water\"\n\
+                        [[emitter]]\nname = \"pool\"\nmaterial = \"water\"\n\
+                        box = { min = [0, 0, 0], max = [24, 16, 24] }\n";
+            let scene = parse(text, Format::Toml, Path::new("scene.toml")).unwrap().scene;
+            let grid = BlockGrid::from_blocks([IVec3::ONE]).dilated();
+            let mut phi = Field::filled(&grid, -1.0);
+            for (block, phi) in grid.blocks().iter().zip(&mut phi.blocks) {
+                let height = |i: usize| (*block * 8 + local_cell(i)).y;
+                phi.0
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(i, _)| height(*i) >= 16)
+                    .for_each(|p| *p.1 = 1.0);
+            }
+            let mut solid = SolidField::default();
+            Solids::new(&scene).unwrap().0.rasterize(&grid, &mut solid);
+            Self { grid, phi, solid, carried: CarriedKick::default() }
+        }
+
+        fn uniform(&self, velocity: Vec3) -> FaceField {
+            FaceField { axes: velocity.to_array().map(|u| Field::filled(&self.grid, u)) }
+        }
+
+        /// A step that changes the velocity everywhere by `change`.
+        fn step(&mut self, change: Vec3, gravity: Vec3) {
+            let (before, after) = (self.uniform(BEFORE), self.uniform(BEFORE + change));
+            let step = Step {
+                grid: &self.grid,
+                phi: &self.phi,
+                solid: &self.solid,
+                before: &before,
+                after: &after,
+                dt: DT,
+                gravity,
+            };
+            let mut work = [FaceField::default(), FaceField::default()];
+            let [kick, acceleration] = &mut work;
+            carry(&mut self.carried, step, kick, acceleration);
+        }
+
+        /// What particles carry at the lower faces of a cell.
+        fn carried_at(&self, cell: IVec3) -> Vec3 {
+            let at = |axis: usize| self.carried.kick.axes[axis].get(&self.grid, cell).unwrap();
+            Vec3::new(at(0), at(1), at(2))
+        }
+    }
+
+    #[test]
+    fn half_of_what_lasts_is_carried_below_the_surface_only() {
+        let mut pool = Pool::new();
+        let change = Vec3::new(0.3, -0.2, 0.1);
+        pool.step(change, Vec3::ZERO);
+        assert_eq!(pool.carried_at(IVec3::new(12, 4, 12)), Vec3::ZERO, "a single step is a jolt");
+        pool.step(change, Vec3::ZERO);
+        let deep = pool.carried_at(IVec3::new(12, 4, 12));
+        assert!((deep - 0.5 * change).length() < 1e-6, "{deep}");
+        let of_height =
+            |y| pool.carried_at(IVec3::new(12, y, 12)).length() / (0.5 * change.length());
+        let shares: Vec<f32> = (0..20).map(of_height).collect();
+        assert!(shares.windows(2).all(|s| s[1] <= s[0] + 1e-6), "{shares:?}");
+        assert!(shares[16 - WITHOUT - LAYERS - 1] > 0.999 && shares[16 - WITHOUT + 1] == 0.0);
+    }
+
+    #[test]
+    fn a_jolt_counts_for_no_more_than_twice_what_was_before() {
+        let mut pool = Pool::new();
+        pool.step(Vec3::splat(0.01), Vec3::ZERO);
+        pool.step(Vec3::splat(1.0), Vec3::ZERO);
+        let deep = pool.carried_at(IVec3::new(12, 4, 12));
+        assert!((deep - Vec3::splat(0.5 * 0.02)).length() < 1e-6, "{deep}");
+        pool.step(Vec3::splat(-1.0), Vec3::ZERO);
+        assert_eq!(pool.carried_at(IVec3::new(12, 4, 12)), Vec3::ZERO);
+    }
+
+    #[test]
+    fn what_falls_freely_and_what_rests_carry_nothing() {
+        let gravity = Vec3::new(0.0, -9.81, 0.0);
+        for change in [gravity * DT, Vec3::ZERO] {
+            let mut pool = Pool::new();
+            (0..3).for_each(|_| pool.step(change, gravity));
+            assert_eq!(pool.carried_at(IVec3::new(12, 4, 12)), Vec3::ZERO);
+        }
+    }
+
+    #[test]
+    fn what_is_carried_is_taken_off_once() {
+        let mut pool = Pool::new();
+        (0..2).for_each(|_| pool.step(Vec3::new(0.3, -0.2, 0.1), Vec3::ZERO));
+        // Of the new blocks, some were there in the last step.
+        let grid = BlockGrid::from_blocks([IVec3::new(2, 0, 1)]).dilated();
+        let mut velocity = FaceField { axes: [5.0; 3].map(|u| Field::filled(&grid, u)) };
+        take_off(&pool.carried, &grid, &mut velocity);
+        for (axis, field) in velocity.axes.iter().enumerate() {
+            for (block, values) in grid.blocks().iter().zip(&field.blocks) {
+                for (i, u) in values.0.iter().enumerate() {
+                    let cell = *block * 8 + local_cell(i);
+                    let kick = pool.carried.kick.axes[axis].get(&pool.grid, cell).unwrap_or(0.0);
+                    assert_eq!(*u, 5.0 - kick, "at {cell}");
+                }
+            }
+        }
+    }
+}

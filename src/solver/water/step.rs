@@ -135,6 +135,12 @@ impl StepSettings {
         self.dt * self.viscosity / (self.cell_size * self.cell_size)
     }
 
+    /// Whether particles take half of the acceleration along, as [`ahead`] describes; where friction and
+    /// viscosity take most of it up, steps stay of first order.
+    pub(in crate::solver) fn looks_ahead(&self) -> bool {
+        self.sand.is_none() && self.viscous_strength() < viscosity::NEGLIGIBLE
+    }
+
     /// σ Δt / (ρ Δx²) [m/s].
     fn tension_strength(&self) -> f32 {
         self.dt * self.tension / (self.cell_size * self.cell_size)
@@ -484,15 +490,9 @@ impl WaterSolver {
         boundary::keep_out_of_solids(grid, &self.solid, pressing, brought, cling, velocity);
     }
 
-    /// Whether particles take half of the acceleration along, as [`ahead`] describes; where friction and
-    /// viscosity take most of it up, steps stay of first order.
-    fn looks_ahead(settings: StepSettings) -> bool {
-        settings.sand.is_none() && settings.viscous_strength() < viscosity::NEGLIGIBLE
-    }
-
     /// Finds what particles take along of the step's acceleration.
     fn look_ahead(&mut self, carried: &mut CarriedKick, settings: StepSettings) {
-        if !Self::looks_ahead(settings) {
+        if !settings.looks_ahead() {
             *carried = CarriedKick::default();
             return;
         }

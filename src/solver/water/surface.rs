@@ -8,7 +8,7 @@
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
-use crate::numerics::halo::{load_halo, smooth_tile};
+use crate::numerics::halo::{HaloTile, cell_faces, load_axes, load_halo, smooth_tile, tile_cell};
 use rayon::prelude::*;
 use wide::f32x8;
 
@@ -18,6 +18,8 @@ pub const PER_CELL: f32 = 8.0;
 const LEAST_CAPACITY: f32 = 0.25;
 /// Cells with less room than this hold too few particles to tell by themselves how full they are.
 const LEAST_ROOM: f32 = 0.5;
+/// How far from cells that tell how full they are slivers can be \[cells\]: in a corner of three walls.
+const SPREAD: u32 = 2;
 /// Stands for the fullness of a cell that is not known yet.
 const UNKNOWN: f32 = -1.0;
 /// Overlap of a cell's trilinear weight with the next cells and with its own, along each axis.
@@ -51,8 +53,13 @@ impl LiquidSurface {
             } else {
                 phi.0 = fullness.blocks[b].0;
             }
-            phi.0.iter_mut().for_each(|f| *f = distance(*f));
         });
+        spread(grid, solid, &mut self.phi);
+        self.phi
+            .blocks
+            .par_iter_mut()
+            .flat_map_iter(|phi| &mut phi.0)
+            .for_each(|f| *f = distance(*f));
     }
 
     /// Turns counts into fullness.
@@ -85,51 +92,98 @@ pub fn touches_solid(grid: &BlockGrid, solid: &SolidField, b: usize) -> bool {
     grid.neighbours(b).iter().any(|n| solid.active.get(*n as usize).copied().unwrap_or(false))
 }
 
-/// The fullness of a block in which cells that are mostly solid take the mean of their known
-/// neighbours, the more the less room they have, weighted by these neighbours' open volume: the liquid
-/// reaches into the solid, so that a sliver of a cell is not taken for air. What is on the other side of
-/// a thin solid does not count.
+/// The fullness of a block in which cells that are mostly solid take the mean around them, the more the
+/// less room they have: the liquid reaches into the solid, so that a sliver of a cell is not taken for
+/// air.
 fn look_around(
     grid: &BlockGrid,
     fullness: &Field<f32>,
     solid: &SolidField,
     b: usize,
 ) -> [f32; BLOCK_CELLS] {
-    let mut full = [[[UNKNOWN; 10]; 10]; 10];
-    load_halo(grid, fullness, b, UNKNOWN, &mut full);
-    let mut room = [[[0.0f32; 10]; 10]; 10];
-    load_halo(grid, &solid.open_volume, b, 0.0, &mut room);
-    let mut faces = [[[[1.0f32; 10]; 10]; 10]; 3];
-    if solid.capacity_beside_thin(b).is_some() {
-        for (tile, open) in faces.iter_mut().zip(&solid.open.axes) {
-            load_halo(grid, open, b, 1.0, tile);
+    let around = Around::load(grid, fullness, solid, b);
+    let room = &solid.open_volume.blocks[b].0;
+    let mut full = fullness.blocks[b].0;
+    for (i, (own, room)) in full.iter_mut().zip(room).enumerate() {
+        if *own == UNKNOWN || (*room > 0.0 && *room < LEAST_ROOM) {
+            let share = if *own == UNKNOWN { 0.0 } else { room / LEAST_ROOM };
+            *own = around.mean(i).map_or(*own, |mean| mean + share * (*own - mean));
         }
     }
-    std::array::from_fn(|i| {
-        let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
-        let (own, own_room) = (full[x][y][z], room[x][y][z]);
-        if own != UNKNOWN && (own_room == 0.0 || own_room >= LEAST_ROOM) {
-            return own;
+    full
+}
+
+/// Gives open cells whose fullness is unknown the mean around them, layer by layer: in edges and
+/// corners between slivers of cells, none next to them is known at first.
+fn spread(grid: &BlockGrid, solid: &SolidField, fullness: &mut Field<f32>) {
+    for _ in 0..SPREAD {
+        let source = &*fullness;
+        let in_block = |b: usize| {
+            let cells = source.blocks[b].0.iter().zip(&solid.open_volume.blocks[b].0).enumerate();
+            let mut lacking =
+                cells.filter(|(_, (f, room))| **f == UNKNOWN && **room > 0.0).peekable();
+            lacking.peek()?;
+            let around = Around::load(grid, source, solid, b);
+            let found = lacking.filter_map(|(i, _)| Some((i, around.mean(i)?)));
+            Some((b, found.collect::<Vec<_>>()))
+        };
+        let blocks = (0..grid.len()).into_par_iter().filter(|b| solid.active[*b]);
+        let changes: Vec<_> = blocks.filter_map(in_block).collect();
+        if changes.is_empty() {
+            return;
         }
-        let [fx, fy, fz] = &faces;
-        let around = [
-            ((x - 1, y, z), fx[x][y][z]),
-            ((x + 1, y, z), fx[x + 1][y][z]),
-            ((x, y - 1, z), fy[x][y][z]),
-            ((x, y + 1, z), fy[x][y + 1][z]),
-            ((x, y, z - 1), fz[x][y][z]),
-            ((x, y, z + 1), fz[x][y][z + 1]),
-        ];
+        for (b, values) in changes {
+            values.into_iter().for_each(|(i, value)| fullness.blocks[b].0[i] = value);
+        }
+    }
+}
+
+/// What is in and next to the cells of a block.
+struct Around {
+    full: HaloTile<f32>,
+    room: HaloTile<f32>,
+    /// The open shares of the lower faces if solids may be thin.
+    faces: Option<[HaloTile<f32>; 3]>,
+}
+
+impl Around {
+    fn load(grid: &BlockGrid, fullness: &Field<f32>, solid: &SolidField, b: usize) -> Self {
+        let mut around = Self {
+            full: [[[UNKNOWN; 10]; 10]; 10],
+            room: [[[0.0; 10]; 10]; 10],
+            faces: solid.capacity_beside_thin(b).map(|_| load_axes(grid, &solid.open.axes, b, 1.0)),
+        };
+        load_halo(grid, fullness, b, UNKNOWN, &mut around.full);
+        load_halo(grid, &solid.open_volume, b, 0.0, &mut around.room);
+        around
+    }
+
+    /// The mean fullness of the known cells next to cell `i`, weighted with their room; what is on the
+    /// other side of a thin solid does not count.
+    fn mean(&self, i: usize) -> Option<f32> {
         let (mut sum, mut weight) = (0.0, 0.0);
-        for ((x, y, z), face) in around {
-            if full[x][y][z] != UNKNOWN && face > 0.0 {
-                sum += room[x][y][z] * full[x][y][z];
-                weight += room[x][y][z];
+        let open = self.faces.as_ref().map(|faces| cell_faces(faces, i));
+        for (axis, [below, above]) in next_cells(i).into_iter().enumerate() {
+            for (side, [x, y, z]) in [below, above].into_iter().enumerate() {
+                let is_open = open.is_none_or(|open| open[axis][side] > 0.0);
+                if self.full[x][y][z] != UNKNOWN && is_open {
+                    sum += self.room[x][y][z] * self.full[x][y][z];
+                    weight += self.room[x][y][z];
+                }
             }
         }
-        let around = if weight > 0.0 { sum / weight } else { own.max(0.0) };
-        let share = if own == UNKNOWN { 0.0 } else { own_room / LEAST_ROOM };
-        around + share * (own - around)
+        (weight > 0.0).then(|| sum / weight)
+    }
+}
+
+/// The tile cells below and above a block's cell `i` along each axis.
+fn next_cells(i: usize) -> [[[usize; 3]; 2]; 3] {
+    let at = tile_cell(i);
+    [0, 1, 2].map(|axis| {
+        let (mut below, mut above) = (at, at);
+        below[axis] -= 1;
+        above[axis] += 1;
+        [below, above]
     })
 }
 
