@@ -3,9 +3,10 @@
 mod common;
 
 use common::*;
-use foreshore::scene::{Scene, Weight};
+use foreshore::scene::{Scene, Shape, Weight};
 use foreshore::solver::{Silent, Simulation};
 use glam::Vec3;
+use std::f64::consts::PI;
 
 const CELL: f32 = 1.0 / 16.0;
 /// A raft twice as wide as high: cubes would turn over on an edge.
@@ -67,4 +68,86 @@ fn a_heavy_raft_sinks_more_slowly_than_it_falls() {
     let fall = 0.5 - state.position.y;
     let free = 0.5 * 9.81 * t * t;
     assert!(fall > 0.1 * free && fall < 0.5 * free, "{fall} m, {free} m in air");
+}
+
+/// A ball in a thick liquid of kinematic viscosity 1 m²/s, in the middle of a duct one metre wide and
+/// two high that is filled all over and whose walls let it slide.
+fn duct(cells: u32, density: f32) -> Scene {
+    let walls = (Vec3::new(-0.5, -1.0, -0.5), Vec3::new(0.5, 1.0, 0.5));
+    let mut scene = water(1.0 / cells as f32, Some(walls));
+    scene.domain.walls.slip = 1.0;
+    let honey = liquid(&mut scene);
+    honey.viscosity = 1000.0;
+    honey.update = foreshore::scene::UpdateScheme::Apic;
+    scene.emitters.push(fill(cuboid(walls.0.into(), walls.1.into())));
+    let mut ball = body("ball", Shape::Sphere { center: Vec3::ZERO, radius: BALL });
+    ball.weight = Weight::Density(density);
+    scene.bodies.push(ball);
+    scene
+}
+
+/// Radius of the ball in the duct \[m\].
+const BALL: f32 = 0.15;
+
+/// Radius of 3.6 cells. The duct's mirror images make the ball one of a square lattice in a plane: Stokes' speed is less by
+/// what the images' Stokeslets and their Laplacian sum up to (as in the validation page on Stokes' law).
+#[test]
+fn a_ball_sinks_in_tar_at_stokes_speed() {
+    let (speed, ratio) = (0.1, BALL as f64);
+    let correction = 1.0 - 2.9252 * ratio + 4.517 * ratio.powi(3);
+    let weight = 6.0 * PI * 1000.0 * ratio * speed / correction;
+    let volume = 4.0 / 3.0 * PI * ratio.powi(3);
+    let simulation = run(&duct(24, (1000.0 + weight / (volume * 9.81)) as f32), 12);
+    let state = simulation.state().bodies[0];
+    let error = -state.velocity.y / speed - 1.0;
+    assert!(error.abs() < 0.1, "it sinks at {} m/s instead of {speed}", -state.velocity.y);
+    assert!(state.velocity.x.abs().max(state.velocity.z.abs()) < 2e-3, "{}", state.velocity);
+}
+
+/// A heavy ball that spins is braked by 8 π μ a³ ω; walls at b add (a / b)³ of it, 0.03 here.
+#[test]
+fn a_spinning_ball_is_braked_by_the_torque_of_stokes() {
+    let density = 2e5;
+    let mut scene = duct(24, density);
+    scene.gravity = Vec3::ZERO;
+    scene.bodies[0].angular_velocity = Vec3::new(0.0, 3.0, 0.0);
+    let spin = |frames| run(&scene, frames).state().bodies[0].spin.y;
+    let (early, late) = (spin(2), spin(8));
+    let rate = (early / late).ln() / (6.0 / 24.0);
+    let expected = 15.0 * 1000.0 / (f64::from(density) * f64::from(BALL * BALL));
+    assert!((rate / expected - 1.0).abs() < 0.15, "{rate} /s instead of {expected} /s");
+}
+
+/// What the liquid loses by pressure and viscosity the ball gets, and the other way round.
+#[test]
+fn a_ball_in_a_drop_of_honey_keeps_their_momentum() {
+    // A light ball is stopped within the first step.
+    let cases = [(100.0, 1000.0, 0.02), (5.0, 3000.0, 0.02), (100.0, 100.0, 0.1)];
+    for (viscosity, density, most) in cases {
+        let mut scene = water(0.05, None);
+        scene.gravity = Vec3::ZERO;
+        let honey = liquid(&mut scene);
+        honey.viscosity = viscosity;
+        honey.update = foreshore::scene::UpdateScheme::Apic;
+        // The ball's start is a jolt, of which a step's transfers lose a share that falls with its length.
+        scene.substeps.min = 8;
+        scene.emitters.push(fill(Shape::Sphere { center: Vec3::ZERO, radius: 0.4 }));
+        let mut ball =
+            body("ball", Shape::Sphere { center: Vec3::new(0.03, 0.01, -0.02), radius: 0.16 });
+        ball.weight = Weight::Density(density);
+        ball.velocity = Vec3::new(1.0, 0.5, -0.3);
+        scene.bodies.push(ball);
+        let momentum = |simulation: &Simulation| {
+            let particles = &simulation.particles().velocity;
+            let liquid: glam::DVec3 = particles.iter().map(|v| v.as_dvec3()).sum();
+            let mass = f64::from(density) * 4.0 / 3.0 * PI * 0.16f64.powi(3);
+            let body = simulation.state().bodies[0].velocity * mass;
+            (liquid * 1000.0 * 0.025f64.powi(3), body)
+        };
+        let (_, before) = momentum(&run(&scene, 0));
+        let (liquid, body) = momentum(&run(&scene, 6));
+        let lost = (liquid + body - before).length() / before.length();
+        assert!(lost < most, "{viscosity} {density}: {before} became {liquid} and {body}");
+        assert!(liquid.length() > 0.2 * before.length(), "honey hardly moves: {liquid}");
+    }
 }

@@ -122,6 +122,61 @@ impl BodyCoupling {
         [0, 1, 2].map(|axis| row_along(axis, arm))
     }
 
+    /// The velocity of `body` along `axis` in the middle of the lower face of a cell, numbered from the
+    /// first of block `b`, for each unit of its twist.
+    pub fn row_of_face(
+        &self,
+        grid: &BlockGrid,
+        (b, cell): (usize, IVec3),
+        axis: usize,
+        body: u16,
+    ) -> Six {
+        let mut center = (grid.blocks()[b] * BLOCK_EDGE as i32 + cell).as_dvec3() + 0.5;
+        center[axis] -= 0.5;
+        let arm = center * f64::from(self.cell_size) - self.centers[usize::from(body)];
+        row_along(axis, arm)
+    }
+
+    /// The twists of the bodies in the present step.
+    pub fn twists(&self) -> &[Six] {
+        &self.twists
+    }
+
+    /// How easily each body moves: its twist for a unit impulse, in units of a full cell's mass;
+    /// nothing without bodies near.
+    pub fn mobility(&self) -> &[[Six; 6]] {
+        &self.coupling.mobility
+    }
+
+    /// Changes the twists, and with them the faces that bodies close.
+    pub fn yield_by(&mut self, changes: &[Six], solid: &mut SolidField, velocity: &mut FaceField) {
+        self.move_faces(changes, solid, Some(velocity));
+        for (twist, change) in self.twists.iter_mut().zip(changes) {
+            add_scaled(twist, 1.0, change);
+        }
+    }
+
+    /// Lets bodies yield to a `pressure` on the faces that they close.
+    pub fn yield_to(
+        &mut self,
+        pressure: &Field<f32>,
+        solid: &mut SolidField,
+        velocity: &mut FaceField,
+    ) {
+        if !self.is_empty() {
+            let changes = self.respond(&self.impulses(pressure));
+            self.yield_by(&changes, solid, velocity);
+        }
+    }
+
+    /// Gives the bodies their twists after all that they have yielded to, if nothing sticks to them.
+    pub fn hand_over(&self, bodies: &mut Bodies) {
+        for (i, after) in self.twists.iter().enumerate().filter(|_| !self.is_empty()) {
+            let before = bodies.twist(i);
+            bodies.change_twist(i, std::array::from_fn(|k| after[k] - before[k]));
+        }
+    }
+
     /// J and the bodies' mobility, in units of a full cell's mass; nothing without bodies near.
     pub fn matrix(&self) -> Option<&Coupling> {
         (!self.is_empty()).then_some(&self.coupling)
@@ -263,7 +318,7 @@ pub fn row_along(axis: usize, arm: DVec3) -> Six {
 
 /// (M⁻¹ + …): the mobility of a body of the mobility `free` that carries a mass of the matrix `load`:
 /// (1 + M⁻¹ S)⁻¹ M⁻¹.
-fn loaded(free: &[Six; 6], load: &[Six; 6]) -> [Six; 6] {
+pub fn loaded(free: &[Six; 6], load: &[Six; 6]) -> [Six; 6] {
     let mut left: [Six; 6] = std::array::from_fn(|row| {
         std::array::from_fn(|column| {
             let product: f64 = (0..6).map(|k| free[row][k] * load[k][column]).sum();

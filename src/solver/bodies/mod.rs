@@ -179,6 +179,15 @@ impl Bodies {
         state.spin += response.angular;
     }
 
+    /// Adds to the velocity [m/s] and to the angular velocity [rad/s] of body `i` what its hinge, if it
+    /// has one, allows.
+    pub fn change_twist(&mut self, i: usize, change: [f64; 6]) {
+        let Twist { linear, angular } = Twist::from_array(change);
+        let state = &mut self.states[i];
+        state.velocity += linear;
+        state.spin += angular;
+    }
+
     /// Starts a step of `dt` \[s\] under `gravity` [m/s²] between `solids`, which stand where they
     /// are at its end: bodies fall, turn on, and are held by what they lie on.
     pub fn begin_step(&mut self, solids: &Solids, gravity: Vec3, dt: f64) {

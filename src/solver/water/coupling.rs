@@ -12,12 +12,15 @@
 use super::projection::{self, Region};
 use super::separation::Separation;
 use super::sources::Sources;
-use super::viscosity::{Surroundings, ViscousSolver};
+use super::viscosity::{Dragged, Surroundings, ViscousSolver};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::BLOCK_CELLS;
-use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
+use crate::numerics::poisson::{
+    Criteria, PoissonMatrix, PressureSolver, Six, SolveReport, add_scaled,
+};
 use crate::numerics::transfer::FaceField;
+use crate::solver::bodies::coupling::BodyCoupling;
 use rayon::prelude::*;
 
 /// Below this Δt ν / Δx² a projection after the viscous step does.
@@ -47,6 +50,8 @@ struct Change {
     pressure: Field<f32>,
     velocity: FaceField,
     inflow: Field<f32>,
+    /// Of the bodies.
+    twists: Vec<Six>,
 }
 
 /// What the projections of a step work with.
@@ -69,6 +74,8 @@ pub struct Projector<'a> {
     pub matrix: &'a mut PoissonMatrix,
     /// Room for its right-hand side.
     pub rhs: &'a mut Field<f32>,
+    /// The bodies in the liquid.
+    pub bodies: &'a BodyCoupling,
     /// Room for a potential.
     pub potential: &'a mut Field<f32>,
 }
@@ -76,6 +83,7 @@ pub struct Projector<'a> {
 impl Coupling {
     /// Replaces the `velocity`, which must be free of divergence, by that after a viscous step of
     /// the given strength Δt ν / Δx² against [`Coupling::pressure`]; a projection is still to follow.
+    /// Returns how the twists of bodies change as well.
     pub fn diffuse(
         &mut self,
         viscous: &mut ViscousSolver,
@@ -83,7 +91,7 @@ impl Coupling {
         strength: f32,
         velocity: &mut FaceField,
         valid: &mut [Field<u8>; 3],
-    ) -> SolveReport {
+    ) -> (SolveReport, Vec<Six>) {
         let Projector {
             region,
             solid,
@@ -94,6 +102,7 @@ impl Coupling {
             solver,
             matrix,
             rhs,
+            bodies,
             potential,
         } = projector;
         let (grid, phi) = (region.grid, region.phi);
@@ -101,12 +110,16 @@ impl Coupling {
         separation.mark(grid, solid, phi, &mut self.off);
         let off = &self.off;
         let around = Surroundings { grid, phi, valid, solid, off, cell_size };
+        let mut twists = bodies.twists().to_vec();
+        let mut report =
+            viscous.diffuse(around, strength, velocity, Dragged { bodies, twists: &mut twists });
+        sum_up(&mut twists, -1.0, bodies.twists());
         if strength < LOOSE {
-            return viscous.diffuse(around, strength, velocity);
+            return (report, twists);
         }
-        let mut report = viscous.diffuse(around, strength, velocity);
         projection::assemble(region, velocity, solid, matrix, rhs);
         sources.add_to(rhs, grid, phi);
+        bodies.make_way(&twists, rhs);
         let first = product(rhs, rhs);
         let mut last = 0.0;
         for _ in 0..MOST_ROUNDS {
@@ -117,11 +130,13 @@ impl Coupling {
             solver.solve_again(rhs, potential, &CRITERIA);
             self.next.pressure.blocks.resize(grid.len(), EMPTY);
             precondition(viscous, potential, rhs, strength, &mut self.next.pressure);
-            let Change { pressure, velocity: change, inflow } = &mut self.next;
+            let Change { pressure, velocity: change, inflow, twists: turn } = &mut self.next;
             change.reset(grid);
             projection::apply_pressure(region, occupied, pressure, change, valid);
+            turn.clear();
+            turn.extend(bodies.respond(&bodies.impulses(pressure)));
             let around = Surroundings { grid, phi, valid, solid, off, cell_size };
-            let response = viscous.respond(around, change);
+            let response = viscous.respond(around, change, turn);
             report.iterations += response.iterations;
             report.converged &= response.converged;
             // All is linear: what the change of pressure does to the inflow is the difference that
@@ -131,6 +146,8 @@ impl Coupling {
             }
             projection::assemble(region, change, solid, matrix, potential);
             sources.add_to(potential, grid, phi);
+            bodies.make_way(&twists, potential);
+            bodies.make_way(turn, potential);
             subtract(inflow, potential, rhs);
             for (to, by) in change.axes.iter_mut().zip(&velocity.axes) {
                 add(to, -1.0, by);
@@ -147,11 +164,12 @@ impl Coupling {
             }
             add(&mut self.pressure, step as f32, &self.direction.pressure);
             add(rhs, step as f32, &self.direction.inflow);
+            sum_up(&mut twists, step, &self.direction.twists);
             for (to, by) in velocity.axes.iter_mut().zip(&self.direction.velocity.axes) {
                 add(to, step as f32, by);
             }
         }
-        report
+        (report, twists)
     }
 }
 
@@ -160,6 +178,7 @@ impl Change {
     fn add(&mut self, scale: f32, other: &Self) {
         add(&mut self.pressure, scale, &other.pressure);
         add(&mut self.inflow, scale, &other.inflow);
+        sum_up(&mut self.twists, f64::from(scale), &other.twists);
         for (to, by) in self.velocity.axes.iter_mut().zip(&other.velocity.axes) {
             add(to, scale, by);
         }
@@ -182,6 +201,11 @@ fn precondition(
             *change = if potential[i] == 0.0 { 0.0 } else { squeezed };
         }
     });
+}
+
+/// `a += scale · b`, body by body.
+fn sum_up(a: &mut [Six], scale: f64, b: &[Six]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| add_scaled(a, scale, b));
 }
 
 /// `a += scale · b`.

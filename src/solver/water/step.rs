@@ -174,6 +174,7 @@ macro_rules! projector {
             occupied: &$water.occupied,
             cell_size: $settings.cell_size,
             solver: &mut $water.solver,
+            bodies: &$water.bodies,
             matrix: &mut $water.matrix,
             rhs: &mut $water.rhs,
             potential: &mut $water.potential,
@@ -226,6 +227,8 @@ impl WaterSolver {
         let mut pressure = self.project(obstacles.bodies, settings);
         clock.lap(&mut seconds.pressure);
         let viscosity = self.diffuse(settings, &mut pressure);
+        self.solver.couple(None);
+        self.bodies.hand_over(obstacles.bodies);
         clock.lap(&mut seconds.viscosity);
         self.rub(settings, &mut pressure);
         clock.lap(&mut seconds.friction);
@@ -350,9 +353,8 @@ impl WaterSolver {
         );
     }
 
-    /// Makes the velocity free of divergence; bodies yield to the pressure, friction and viscosity do not
-    /// move them.
-    fn project(&mut self, bodies: &mut Bodies, settings: StepSettings) -> SolveReport {
+    /// Makes the velocity free of divergence; bodies yield to the pressure.
+    fn project(&mut self, bodies: &Bodies, settings: StepSettings) -> SolveReport {
         let StepSettings { cell_size, density, .. } = settings;
         let unit = f64::from(density) * f64::from(cell_size).powi(3);
         let matter = AtFaces {
@@ -380,9 +382,7 @@ impl WaterSolver {
             let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
-        self.solver.couple(None);
-        let pushed = self.bodies.impulses(pressure);
-        self.bodies.end(bodies, &pushed, &mut self.solid, velocity);
+        self.bodies.yield_to(pressure, &mut self.solid, velocity);
         let (phi, open) = (&self.surface.phi, &self.solid.open);
         let region = Region { grid, phi, open, surface_pressure: None };
         if settings.sand.is_none() && friction::is_needed(&self.solid) {
@@ -395,6 +395,7 @@ impl WaterSolver {
             let again = self.solver.solve_again(rhs, &mut self.potential, &PRESSURE_CRITERIA);
             report = report.and(again);
             projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+            self.bodies.yield_to(&self.potential, &mut self.solid, velocity);
         }
         report
     }
@@ -410,7 +411,9 @@ impl WaterSolver {
         }
         let projector = projector!(self, settings);
         let (viscous, velocity, valid) = (&mut self.viscous, &mut self.velocity, &mut self.valid);
-        let report = self.coupling.diffuse(viscous, projector, strength, velocity, valid);
+        let (report, dragged) =
+            self.coupling.diffuse(viscous, projector, strength, velocity, valid);
+        self.bodies.yield_by(&dragged, &mut self.solid, velocity);
         *pressure = pressure.and(self.project_again());
         report
     }
@@ -435,6 +438,7 @@ impl WaterSolver {
     /// that of [`Self::project`] is taken back first, so that liquid may come off walls where both
     /// together would be suction.
     fn project_again(&mut self) -> SolveReport {
+        self.take_back_pressure();
         let region = Region {
             grid: &self.sorted.grid,
             phi: &self.surface.phi,
@@ -442,16 +446,7 @@ impl WaterSolver {
             surface_pressure: None,
         };
         let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
-        self.potential.reset(region.grid, 0.0);
-        let blocks = pressure.blocks.par_iter_mut().zip(&self.coupling.pressure.blocks);
-        blocks.zip(&mut self.potential.blocks).for_each(|((pressure, more), back)| {
-            for ((p, more), back) in pressure.0.iter_mut().zip(&more.0).zip(&mut back.0) {
-                *p += more;
-                *back = -*p;
-            }
-        });
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
-        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
         projection::assemble(region, velocity, &self.solid, matrix, rhs);
         self.sources.add_to(rhs, region.grid, region.phi);
         self.separation.take_out(matrix);
@@ -460,7 +455,30 @@ impl WaterSolver {
         let solver = &mut self.solver;
         let report = let_go(region, solid, separation, solver, matrix, rhs, pressure, first);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
+        self.bodies.yield_to(pressure, &mut self.solid, velocity);
         report
+    }
+
+    /// Takes back what the pressure of [`Self::project`] and that before viscosity have done; their sum
+    /// stays as a first guess.
+    fn take_back_pressure(&mut self) {
+        self.potential.reset(&self.sorted.grid, 0.0);
+        let blocks = self.pressure.blocks.par_iter_mut().zip(&self.coupling.pressure.blocks);
+        blocks.zip(&mut self.potential.blocks).for_each(|((pressure, more), back)| {
+            for ((p, more), back) in pressure.0.iter_mut().zip(&more.0).zip(&mut back.0) {
+                *p += more;
+                *back = -*p;
+            }
+        });
+        let region = Region {
+            grid: &self.sorted.grid,
+            phi: &self.surface.phi,
+            open: &self.solid.open,
+            surface_pressure: None,
+        };
+        let (velocity, valid) = (&mut self.velocity, &mut self.valid);
+        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+        self.bodies.yield_to(&self.potential, &mut self.solid, velocity);
     }
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids, to which a

@@ -63,8 +63,9 @@ impl Coefficients {
             }
         }
         if let Some(closed) = &closed {
-            for_each_tie(medium, b, closed, Filling::Measured, |axis, [x, y, z], w, _| {
-                self.base[axis][x][y][z] += w;
+            for_each_tie(medium, b, closed, Filling::Measured, |tie| {
+                let [x, y, z] = tie.face;
+                self.base[tie.axis][x][y][z] += tie.weight;
             });
         }
         self.invert_diagonal();
@@ -156,8 +157,9 @@ pub(super) fn find_pull(medium: &Medium<'_>, b: usize, pull: &mut FaceBlock) {
     pull.rows_mut().fill([0.0; 8]);
     if touches_solid(medium.grid, medium.solid, b) {
         let closed = medium.held_tiles(b);
-        for_each_tie(medium, b, &closed, Filling::Measured, |axis, [x, y, z], w, u| {
-            pull.0[axis][x][y][z] += w * u;
+        for_each_tie(medium, b, &closed, Filling::Measured, |tie| {
+            let [x, y, z] = tie.face;
+            pull.0[tie.axis][x][y][z] += tie.weight * tie.moving;
         });
     }
 }
@@ -171,17 +173,30 @@ pub(super) enum Filling {
     Whole,
 }
 
+/// What ties a face to a held one beside it.
+pub(super) struct Tie {
+    /// The axis that both are normal to.
+    pub axis: usize,
+    /// The cell of the face in the block.
+    pub face: [usize; 3],
+    /// That of the held one, in the tile around the block.
+    pub beside: IVec3,
+    /// Strain that the tie takes, as the weights of [`Coefficients`].
+    pub weight: f32,
+    /// Velocity of the held face [m/s].
+    pub moving: f32,
+}
+
 /// Ties faces to held ones beside them: by what the shear between a face and a wall at its true
 /// distance takes. Over the distance θ Δx that is strength / θ for a whole face; of the control
 /// volume between the two faces, the share (θ + ½) / 2 is outside the solid. Cells that are off their
-/// walls are not tied. `act` gets the axis and
-/// the cell of each face, the weight of its tie, and the velocity of the held one [m/s].
+/// walls are not tied.
 pub(super) fn for_each_tie(
     medium: &Medium<'_>,
     b: usize,
     closed: &[HaloTile<u8>; 3],
     filling: Filling,
-    mut act: impl FnMut(usize, [usize; 3], f32, f32),
+    mut act: impl FnMut(Tie),
 ) {
     let strength = medium.strength;
     let corners = medium.corner_tile(b);
@@ -234,9 +249,8 @@ pub(super) fn for_each_tie(
                     let volume = at(&share[3 - axis - other], between);
                     2.0 * strength * sticks * volume / (reach * (reach + 0.5))
                 };
-                let [x, y, z] = (own - 1).to_array().map(|v| v as usize);
-
-                act(axis, [x, y, z], w, at(&moving, beside));
+                let face = (own - 1).to_array().map(|v| v as usize);
+                act(Tie { axis, face, beside, weight: w, moving: at(&moving, beside) });
             }
         }
     }

@@ -32,10 +32,11 @@ pub(super) fn stick_to_walls(
             let closed = medium.held_tiles(b);
             let mut hold = [[0.0f32; BLOCK_CELLS]; 3];
             let mut pull = [[0.0f32; BLOCK_CELLS]; 3];
-            for_each_tie(medium, b, &closed, Filling::Whole, |axis, [x, y, z], weight, wall| {
+            for_each_tie(medium, b, &closed, Filling::Whole, |tie| {
+                let [x, y, z] = tie.face;
                 let i = 64 * x + 8 * y + z;
-                hold[axis][i] += weight;
-                pull[axis][i] += weight * wall;
+                hold[tie.axis][i] += tie.weight;
+                pull[tie.axis][i] += tie.weight * tie.moving;
             });
             for (axis, u) in [x, y, z].into_iter().enumerate() {
                 let unknowns = unknowns.map(|u| u[axis].as_flattened().as_flattened());

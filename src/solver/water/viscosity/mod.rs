@@ -19,18 +19,22 @@
 
 mod coefficients;
 mod cycle;
+mod drag;
 mod films;
 mod level;
 mod medium;
 mod tile;
 
+pub use drag::Dragged;
 pub use medium::Surroundings;
 
 use crate::numerics::field::Block;
-use crate::numerics::poisson::SolveReport;
+use crate::numerics::poisson::{Six, SolveReport, add_scaled};
 use crate::numerics::transfer::FaceField;
+use crate::solver::bodies::coupling::BodyCoupling;
 use coefficients::{Coefficients, find_pull};
 use cycle::{add, cycle};
+use drag::Drag;
 use films::stick_to_walls;
 use level::{BLOCKS_PER_TASK, Level, clear};
 use medium::Shares;
@@ -113,28 +117,33 @@ pub struct ViscousSolver {
     image: Vec<FaceBlock>,
     /// What moving solids add to the right-hand side; empty if none moves.
     pull: Vec<FaceBlock>,
+    drag: Drag,
     partial: Vec<f64>,
 }
 
 impl ViscousSolver {
-    /// Replaces the velocity on the liquid's faces by that after a viscous step of the given
-    /// strength Δt ν / Δx².
+    /// Replaces the velocity on the liquid's faces, and the twists of bodies, by those after a viscous
+    /// step of the given strength Δt ν / Δx².
     pub fn diffuse(
         &mut self,
         around: Surroundings<'_>,
         strength: f32,
         velocity: &mut FaceField,
+        dragged: Dragged<'_>,
     ) -> SolveReport {
         let strength = strength.min(STRONGEST);
-        self.build(around, strength);
+        self.build(around, strength, dragged.bodies);
         self.guess(velocity);
-        let momentum = self.start(velocity, Walls::Moving);
+        let held_back = self.drag.held_back(dragged.twists, velocity);
+        let momentum = self.start(velocity, Walls::Moving, &held_back);
         let square = self.residual_square();
         let goal = (TOLERANCE * TOLERANCE * momentum).min(LEAST_GAIN * LEAST_GAIN * square);
         let goal = goal.max(ROUNDING * ROUNDING * momentum);
         let report = self.iterate(momentum, Stop::SquareBelow(goal));
         if report.residual.is_finite() {
             self.store(around, Walls::Moving, velocity);
+            let changes = self.drag_along(&held_back, dragged.twists);
+            self.drag.move_held(&changes, velocity);
             let medium = self.shares.medium(around, strength);
             let slots = self.slots(around.grid.len());
             stick_to_walls(&medium, &self.levels[0], &slots, around.valid, velocity);
@@ -142,17 +151,39 @@ impl ViscousSolver {
         report
     }
 
-    /// Replaces the `change` of the velocity before the viscous step by what it makes of the velocity
-    /// after the step, in the surroundings and of the strength of the last [`Self::diffuse`].
-    pub fn respond(&mut self, around: Surroundings<'_>, change: &mut FaceField) -> SolveReport {
+    /// Replaces the `change` of the velocity before the viscous step, and those of the bodies' twists,
+    /// by what they make of velocity and twists after the step, in the surroundings and of the strength
+    /// of the last [`Self::diffuse`].
+    pub fn respond(
+        &mut self,
+        around: Surroundings<'_>,
+        change: &mut FaceField,
+        twists: &mut [Six],
+    ) -> SolveReport {
         let count = self.source.len();
         clear(&mut self.solution, count);
-        let momentum = self.start(change, Walls::AtRest);
+        let held_back = self.drag.held_back(twists, change);
+        let mut pulled = held_back.clone();
+        pulled.iter_mut().zip(&*twists).for_each(|(sum, t)| add_scaled(sum, 1.0, t));
+        let momentum = self.start(change, Walls::AtRest, &pulled);
         let report = self.iterate(momentum, Stop::ErrorBelow(RESPONSE_TOLERANCE));
         if report.residual.is_finite() {
             self.store(around, Walls::AtRest, change);
+            self.drag_along(&held_back, twists);
+            self.drag.move_held(twists, change);
         }
         report
+    }
+
+    /// Adds to `twists` what the liquid changes of them, besides what it would if it stood still;
+    /// returns the sum.
+    fn drag_along(&self, held_back: &[Six], twists: &mut [Six]) -> Vec<Six> {
+        let (mut changes, _) = self.drag.follow(&self.solution);
+        for ((change, held_back), twist) in changes.iter_mut().zip(held_back).zip(twists) {
+            add_scaled(change, 1.0, held_back);
+            add_scaled(twist, 1.0, change);
+        }
+        changes
     }
 
     /// Liquid shares of the cells of block `b`.
@@ -161,7 +192,7 @@ impl ViscousSolver {
     }
 
     /// Assembles the finest level and coarsens as far as the viscosity reaches.
-    fn build(&mut self, around: Surroundings<'_>, strength: f32) {
+    fn build(&mut self, around: Surroundings<'_>, strength: f32, bodies: &BodyCoupling) {
         self.shares.measure(around);
         let medium = self.shares.medium(around, strength);
         if self.levels.is_empty() {
@@ -181,6 +212,7 @@ impl ViscousSolver {
             let pairs = self.pull.par_iter_mut().zip(&self.source);
             pairs.for_each(|(pull, source)| find_pull(&medium, *source as usize, pull));
         }
+        self.drag.find(&medium, &self.source, bodies);
         self.depth = 1;
         let mut strength = strength;
         while strength > LOCAL && self.depth < MOST_LEVELS {
@@ -248,9 +280,10 @@ impl ViscousSolver {
         });
     }
 
-    /// Sets the residual for a step from `velocity`, with the pull of moving walls or without. Returns the square of the momentum against
-    /// which residuals are held: that of the liquid and of the walls that pull it.
-    fn start(&mut self, velocity: &FaceField, walls: Walls) -> f64 {
+    /// Sets the residual for a step from `velocity`, with the pull of moving walls or without, and with
+    /// that of bodies whose twists are `pulled`. Returns the square of the momentum against which
+    /// residuals are held: that of the liquid and of the walls that pull it.
+    fn start(&mut self, velocity: &FaceField, walls: Walls, pulled: &[Six]) -> f64 {
         let Self { levels, solution, residual, pull, source, partial, .. } = self;
         let level = &levels[0];
         let solution = &*solution;
@@ -285,6 +318,10 @@ impl ViscousSolver {
                     *partial = sum_lanes(square);
                 },
             );
+        if !self.drag.is_empty() {
+            self.drag.add(pulled, &mut self.residual);
+            self.drag.add(&self.drag.follow(&self.solution).0, &mut self.residual);
+        }
         self.partial.iter().sum()
     }
 
@@ -343,7 +380,14 @@ impl ViscousSolver {
                 *partial = sum_lanes(sum);
             },
         );
-        self.partial.iter().sum()
+        let product: f64 = self.partial.iter().sum();
+        if self.drag.is_empty() {
+            return product;
+        }
+        let (mut twists, taken) = self.drag.follow(&self.direction);
+        twists.iter_mut().flatten().for_each(|t| *t = -*t);
+        self.drag.add(&twists, &mut self.image);
+        product - taken
     }
 
     /// `x ← x + α p`, `r ← r − α q`; returns ‖r‖².
