@@ -151,3 +151,24 @@ fn a_ball_in_a_drop_of_honey_keeps_their_momentum() {
         assert!(liquid.length() > 0.2 * before.length(), "honey hardly moves: {liquid}");
     }
 }
+
+/// A ball of 4 cells' radius a that slides along all the water around: friction with the pressure ρ g d in
+/// the mean brakes it by the torque μ ρ g d π² a³.
+#[test]
+fn friction_with_water_brakes_a_spinning_ball() {
+    let (radius, depth, friction, spin) = (0.25f32, 0.5f32, 0.1f32, 40.0f32);
+    let mut scene = water(CELL, Some((Vec3::new(-0.5, -0.5, -0.5), Vec3::new(0.5, 1.0, 0.5))));
+    scene.emitters.push(fill(cuboid([-0.5, -0.5, -0.5], [0.5, depth, 0.5])));
+    let mut ball = body("ball", Shape::Sphere { center: Vec3::ZERO, radius });
+    ball.weight = Weight::Density(1000.0);
+    ball.friction = Some(friction);
+    ball.angular_velocity = Vec3::new(0.0, spin, 0.0);
+    ball.hinge = Some(foreshore::scene::Hinge { point: Vec3::ZERO, axis: Vec3::Y });
+    scene.bodies.push(ball);
+    let left = run(&scene, 2).state().bodies[0].spin.y as f32;
+    let torque = friction * 9.81 * depth * std::f32::consts::PI.powi(2) * radius.powi(3);
+    let inertia = 0.4 * 4.0 / 3.0 * std::f32::consts::PI * radius.powi(5);
+    let expected = torque / inertia * 2.0 / 24.0;
+    let lost = spin - left;
+    assert!((lost / expected - 1.0).abs() < 0.15, "{lost} rad/s instead of {expected}");
+}

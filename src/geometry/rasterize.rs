@@ -9,7 +9,7 @@ use super::solids::{REACH_CELLS, Solids};
 use super::walls::Walls;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, local_cell};
-use crate::numerics::halo::HaloTile;
+use crate::numerics::halo::{HaloTile, load_axes};
 use crate::numerics::transfer::FaceField;
 use crate::scene::Boundary;
 use glam::{IVec3, Vec3};
@@ -30,7 +30,7 @@ pub struct SolidField {
     /// Velocity [m/s] along axis a of the nearest solid at the centre of each cell's lower face.
     pub face_velocity: [Field<f32>; 3],
     /// Which of [`SolidField::boundaries`] each lower face belongs to; 0 away from solids. Without
-    /// blocks where there is only one, and where neither free-flowing sand nor bodies ask for it.
+    /// blocks where there is only one, and where nothing rubs and no body is pushed.
     pub face_owner: [Field<u16>; 3],
     /// Whether any of these velocities differs from zero.
     pub is_moving: bool,
@@ -72,6 +72,13 @@ impl SolidField {
     /// The closed faces of block `b` near the surface of solids, by axis and cell.
     pub fn closed_faces(&self, b: usize) -> &[ClosedFace] {
         self.blocks[b].as_ref().map_or(&[], |block| &block.closed)
+    }
+
+    /// Which of [`SolidField::boundaries`] the faces in and around block `b` belong to; `None` if there
+    /// is only one.
+    pub fn owner_tiles(&self, grid: &BlockGrid, b: usize) -> Option<[HaloTile<u16>; 3]> {
+        let is_known = !self.face_owner[0].blocks.is_empty();
+        is_known.then(|| load_axes(grid, &self.face_owner, b, 0))
     }
 
     /// Where thin solids are near block `b`: the share of each cell's trilinear weight that lies

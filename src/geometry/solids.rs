@@ -76,13 +76,15 @@ impl Solids {
         let walls = Walls::new(scene.domain.bounds);
         let wall_boundary = scene.with_default_friction(scene.domain.walls);
         let wall_friction = scene.domain.walls.friction;
+        let boundaries = obstacles.iter().map(|o| o.boundary).chain([wall_boundary]);
+        let rubs = boundaries.into_iter().any(|boundary| boundary.friction > Some(0.0));
         let solids = Self {
             cell_size,
             reach: REACH_CELLS * cell_size,
             walls,
             wall_boundary,
             wall_friction,
-            needs_owners: scene.method() == Method::FreeFlowingSand || !bodies.is_empty(),
+            needs_owners: scene.method() == Method::FreeFlowingSand || !bodies.is_empty() || rubs,
             obstacles,
             bodies,
         };
@@ -110,8 +112,8 @@ impl Solids {
         self.obstacles[first + index].shape.carry(to_world, velocity, spin);
     }
 
-    /// Whether it matters which solid closes a face: free-flowing sand rubs along each in its own way,
-    /// and bodies are pushed.
+    /// Whether it matters which solid closes a face: what rubs along solids does so along each in its own
+    /// way, and bodies are pushed.
     pub(super) fn needs_owners(&self) -> bool {
         self.needs_owners
     }

@@ -16,7 +16,7 @@ use super::volume::Filling;
 use super::{ahead, boundary, contact::SolidContacts, friction, volume};
 use crate::geometry::{SolidField, Solids};
 use crate::numerics::field::Field;
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, local_cell};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, local_cell};
 use crate::numerics::poisson::{Criteria, PoissonMatrix, PressureSolver, SolveReport};
 use crate::numerics::transfer::{
     Advection, FaceField, FromParticles, GridFlow, OnGrid, ToGrid, ToParticles,
@@ -162,12 +162,7 @@ impl StepSettings {
 macro_rules! projector {
     ($water:ident, $settings:ident) => {
         Projector {
-            region: Region {
-                grid: &$water.sorted.grid,
-                phi: &$water.surface.phi,
-                open: &$water.solid.open,
-                surface_pressure: None,
-            },
+            region: free_region(&$water.sorted.grid, &$water.surface, &$water.solid),
             solid: &$water.solid,
             separation: &$water.separation,
             sources: &$water.sources,
@@ -383,20 +378,28 @@ impl WaterSolver {
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         self.bodies.yield_to(pressure, &mut self.solid, velocity);
-        let (phi, open) = (&self.surface.phi, &self.solid.open);
-        let region = Region { grid, phi, open, surface_pressure: None };
         if settings.sand.is_none() && friction::is_needed(&self.solid) {
-            let room = &self.solid.open_volume;
-            let change = &mut self.weight.axes;
-            friction::rub_along_walls(region, &self.solid, room, pressure, change, velocity);
-            projection::assemble(region, velocity, &self.solid, matrix, rhs);
-            self.sources.add_to(rhs, region.grid, region.phi);
-            self.potential.reset(region.grid, 0.0);
-            let again = self.solver.solve_again(rhs, &mut self.potential, &PRESSURE_CRITERIA);
-            report = report.and(again);
-            projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
-            self.bodies.yield_to(&self.potential, &mut self.solid, velocity);
+            report = report.and(self.rub_along_walls());
         }
+        report
+    }
+
+    /// Friction along walls, and the pressure that makes its outcome free of divergence.
+    fn rub_along_walls(&mut self) -> SolveReport {
+        let (velocity, valid) = (&mut self.velocity, &mut self.valid);
+        let region = free_region(&self.sorted.grid, &self.surface, &self.solid);
+        let (solid, bodies) = (&self.solid, &self.bodies);
+        let change = &mut self.weight.axes;
+        let dragged =
+            friction::rub_along_walls(region, solid, &self.pressure, bodies, change, velocity);
+        self.bodies.yield_by(&dragged, &mut self.solid, velocity);
+        let region = free_region(&self.sorted.grid, &self.surface, &self.solid);
+        projection::assemble(region, velocity, &self.solid, &mut self.matrix, &mut self.rhs);
+        self.sources.add_to(&mut self.rhs, region.grid, region.phi);
+        self.potential.reset(region.grid, 0.0);
+        let report = self.solver.solve_again(&self.rhs, &mut self.potential, &PRESSURE_CRITERIA);
+        projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
+        self.bodies.yield_to(&self.potential, &mut self.solid, velocity);
         report
     }
 
@@ -439,12 +442,7 @@ impl WaterSolver {
     /// together would be suction.
     fn project_again(&mut self) -> SolveReport {
         self.take_back_pressure();
-        let region = Region {
-            grid: &self.sorted.grid,
-            phi: &self.surface.phi,
-            open: &self.solid.open,
-            surface_pressure: None,
-        };
+        let region = free_region(&self.sorted.grid, &self.surface, &self.solid);
         let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::assemble(region, velocity, &self.solid, matrix, rhs);
@@ -470,12 +468,7 @@ impl WaterSolver {
                 *back = -*p;
             }
         });
-        let region = Region {
-            grid: &self.sorted.grid,
-            phi: &self.surface.phi,
-            open: &self.solid.open,
-            surface_pressure: None,
-        };
+        let region = free_region(&self.sorted.grid, &self.surface, &self.solid);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, &self.potential, velocity, valid);
         self.bodies.yield_to(&self.potential, &mut self.solid, velocity);
@@ -536,8 +529,7 @@ impl WaterSolver {
         self.potential.reset(grid, 0.0);
         let criteria = Criteria { relative_residual: 1e-2, max_iterations: 20 };
         self.solver.solve_again(&self.rhs, &mut self.potential, &criteria);
-        let region =
-            Region { grid, phi: &self.surface.phi, open: &self.solid.open, surface_pressure: None };
+        let region = free_region(grid, &self.surface, &self.solid);
         volume::find_displacement(region, &self.potential, cell_size / dt, &mut self.displacing);
     }
 
@@ -560,6 +552,15 @@ impl WaterSolver {
         }
         .update_and_advect(sorted, flow, Advection { cell_size, dt, keep }, &contacts)
     }
+}
+
+/// The liquid between solids, under no pressure at its surface.
+fn free_region<'a>(
+    grid: &'a BlockGrid,
+    surface: &'a LiquidSurface,
+    solid: &'a SolidField,
+) -> Region<'a> {
+    Region { grid, phi: &surface.phi, open: &solid.open, surface_pressure: None }
 }
 
 /// Solves the pressure again as long as liquid comes off walls; `report` is that of the solve so far.

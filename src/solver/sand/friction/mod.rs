@@ -22,7 +22,7 @@ mod around;
 mod at_work;
 mod faces;
 mod shear;
-mod surfaces;
+pub mod surfaces;
 #[cfg(test)]
 mod tests;
 mod walls;

@@ -9,6 +9,8 @@ pub const FACES: usize = 6;
 const WALLS: u16 = 0;
 /// Surfaces smaller than this share of a cell's face do not rub.
 const LEAST_AREA: f32 = 1e-3;
+/// What faces have lost to solids where that is all in the pressure.
+pub static NOTHING_LOST: [HaloTile<f32>; 3] = [[[[0.0; 10]; 10]; 10]; 3];
 
 /// The surface of one solid in a cell, or of one side of the domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -254,8 +254,7 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCel
     let open = load_axes(grid, &solid.open.axes, b, 0.0);
     let light = load_axes(grid, &lightness.axes, b, 0.0);
     let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
-    let owner = solid.face_owner[0].blocks.first();
-    let owner = owner.map(|_| load_axes(grid, &solid.face_owner, b, 0));
+    let owner = solid.owner_tiles(grid, b);
     let at_faces =
         SolidFaces { open: &open, stopped: &stopped, moving: &moving, owner: owner.as_ref() };
     let has_bodies = !rubbing.bodies.is_empty();

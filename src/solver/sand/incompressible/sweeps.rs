@@ -286,12 +286,15 @@ impl BlockStress {
                 put_row(&mut self.ahead[c].0, first, next + f32x8::splat(momentum) * (next - last));
             }
         }
+        let mut last = usize::MAX;
         for wall in &mut self.walls {
             wall.sweep(&tiles, momentum);
             let cell = usize::from(wall.cell);
             for (axis, traction) in self.traction.iter_mut().enumerate() {
-                traction.0[cell] = wall.ahead[axis];
+                let others = if cell == last { traction.0[cell] } else { 0.0 };
+                traction.0[cell] = others + wall.ahead[axis];
             }
+            last = cell;
         }
     }
 

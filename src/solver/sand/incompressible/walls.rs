@@ -1,5 +1,6 @@
 //! Friction along solids [ZB05 eq. 4]: the tangential velocity loses at most μ times what the solid
 //! takes of the normal velocity, which is the pressure's impulse on the closed part of a cell's faces.
+//! In corners the surface of each solid rubs by itself.
 
 use crate::geometry::SolidField;
 use crate::numerics::field::Field;
@@ -7,14 +8,14 @@ use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
 use crate::numerics::rows::unit_step;
 use crate::numerics::transfer::FaceField;
+use crate::solver::sand::friction::surfaces::{NOTHING_LOST, SolidFaces};
 use glam::Vec3;
 
 /// Cells with less open volume than this count as having this much.
 const LEAST_VOLUME: f32 = 0.25;
-/// Cells whose closed area, in faces, is less than this do not touch a solid.
-const LEAST_AREA: f32 = 1e-4;
 /// Size of a step along the traction's gradient: the velocity at a cell's centre is a mean over two
-/// faces, so one is an upper bound of what tractions do to it; the rest is left to stresses.
+/// faces, so one is an upper bound of what tractions do to it; the rest is left to stresses. Where several surfaces are in
+/// a cell, they share it.
 const STEP: f32 = 0.2;
 
 /// What finds sand that touches solids.
@@ -34,7 +35,7 @@ pub struct Touching<'a> {
     pub gravity: Vec3,
 }
 
-/// A cell of sand that touches a solid.
+/// The surface of a solid that sand touches, in one cell; surfaces in the same cell follow each other.
 #[derive(Clone, Debug)]
 pub struct WallCell {
     /// Number of the cell inside its block.
@@ -47,6 +48,8 @@ pub struct WallCell {
     pub solid: Vec3,
     /// Shares of the lower and the upper face along each axis in the velocity at the centre.
     shares: [[f32; 2]; 3],
+    /// Size of a step along the gradient.
+    step: f32,
     friction: f32,
     room: f32,
     /// Velocity that the solid takes of grains too few to have a pressure [m/s].
@@ -71,42 +74,47 @@ impl WallCell {
             return;
         }
         let open = load_axes(grid, &solid.open.axes, b, 1.0);
-        let moving = solid.is_moving.then(|| load_axes(grid, &solid.face_velocity, b, 0.0));
+        let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
         let grains = load_axes(grid, &before.axes, b, 0.0);
+        let owner = solid.owner_tiles(grid, b);
+        let faces = SolidFaces {
+            open: &open,
+            stopped: &NOTHING_LOST,
+            moving: &moving,
+            owner: owner.as_ref(),
+        };
         let holds_sand = |i: usize| phi.blocks[b].0[i] < 0.0 || occupied.blocks[b].0[i] != 0;
         for i in (0..BLOCK_CELLS).filter(|i| holds_sand(*i)) {
-            let open = cell_faces(&open, i);
-            let area = Vec3::from_array(open.map(|[low, high]| high - low));
-            if area.length() < LEAST_AREA {
-                continue;
-            }
-            let boundary = solid.boundaries[usize::from(solid.nearest.blocks[b].0[i])];
-            let shares = open.map(|[low, high]| {
+            let surfaces = faces.surfaces(i);
+            let count = surfaces.clone().count();
+            let shares = cell_faces(&open, i).map(|[low, high]| {
                 let total = low + high;
                 if total > 0.0 { [low / total, high / total] } else { [0.0; 2] }
             });
-            let normal = area.normalize();
-            let solid_velocity =
-                moving.as_ref().map_or(Vec3::ZERO, |moving| mean(&shares, cell_faces(moving, i)));
             let is_loose = phi.blocks[b].0[i] >= 0.0;
             let arriving =
                 Vec3::from_array(cell_faces(&grains, i).map(|[low, high]| 0.5 * (low + high)));
-            let approach = (solid_velocity - arriving - gravity).dot(normal).max(0.0);
-            found.push(Self {
-                cell: i as u16,
-                area,
-                normal,
-                solid: solid_velocity,
-                shares,
-                friction: boundary.friction.unwrap_or(0.0),
-                room: solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME),
-                impact: if is_loose { approach } else { 0.0 },
-                is_pressed: false,
-                limit: 0.0,
-                sticks: false,
-                last: Vec3::ZERO,
-                ahead: Vec3::ZERO,
-            });
+            for surface in surfaces {
+                let boundary = solid.boundaries.get(usize::from(surface.owner));
+                let normal = surface.area.normalize();
+                let approach = (surface.moving - arriving - gravity).dot(normal).max(0.0);
+                found.push(Self {
+                    cell: i as u16,
+                    area: surface.area,
+                    normal,
+                    solid: surface.moving,
+                    shares,
+                    step: STEP / count as f32,
+                    friction: boundary.and_then(|wall| wall.friction).unwrap_or(0.0),
+                    room: solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME),
+                    impact: if is_loose { approach } else { 0.0 },
+                    is_pressed: false,
+                    limit: 0.0,
+                    sticks: false,
+                    last: Vec3::ZERO,
+                    ahead: Vec3::ZERO,
+                });
+            }
         }
     }
 
@@ -122,7 +130,7 @@ impl WallCell {
     pub fn sweep(&mut self, flow: &[HaloTile<f32>; 3], momentum: f32) {
         let relative = mean(&self.shares, cell_faces(flow, usize::from(self.cell))) - self.solid;
         let tangential = relative - self.normal * relative.dot(self.normal);
-        let wanted = self.ahead - STEP * tangential;
+        let wanted = self.ahead - self.step * tangential;
         let size = wanted.length();
         self.sticks = size < self.limit;
         let next = if size > self.limit { wanted * (self.limit / size) } else { wanted };

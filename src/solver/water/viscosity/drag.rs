@@ -15,7 +15,6 @@
 use super::coefficients::{Filling, for_each_tie};
 use super::medium::Medium;
 use super::tile::FaceBlock;
-use crate::numerics::halo::load_halo;
 use crate::numerics::poisson::{Six, add_scaled, inner, times};
 use crate::numerics::transfer::FaceField;
 use crate::solver::bodies::coupling::{BodyCoupling, loaded};
@@ -81,10 +80,7 @@ impl Drag {
                 return ties;
             }
             let first = medium.solid.first_body;
-            let mut owners = [[[[0u16; 10]; 10]; 10]; 3];
-            for (tile, owner) in owners.iter_mut().zip(&medium.solid.face_owner) {
-                load_halo(medium.grid, owner, b, 0, tile);
-            }
+            let Some(owners) = medium.solid.owner_tiles(medium.grid, b) else { return ties };
             let closed = medium.held_tiles(b);
             for_each_tie(medium, b, &closed, Filling::Measured, |tie| {
                 let [x, y, z] = tie.beside.to_array().map(|i| i as usize);
