@@ -64,7 +64,7 @@ fn sand_and_body_share_momentum_in_free_flight() {
     assert!(given.x > 0.4 * mass * 2.0, "the body got {given} of {}", old[0].0);
     // What closed faces take along the body's surface is not what particles there lose.
     let lost = (new[0].0 + new[1].0 - old[0].0 - old[1].0).length() / given.length();
-    assert!(lost < 0.05, "{lost} of what the body got is missing: {old:?} {new:?}");
+    assert!(lost < 0.07, "{lost} of what the body got is missing: {old:?} {new:?}");
 }
 
 /// A bed of sand 0.5 m deep in a box, and a ball on it.

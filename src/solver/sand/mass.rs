@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// Faces count as at least this heavy against packed sand, so that single grains do not make the
 /// equations of whole cells stiff.
-const LEAST_DENSITY: f32 = 0.1;
+pub const LEAST_DENSITY: f32 = 0.1;
 /// Faces with less room than this around them are taken for as roomy.
 const LEAST_ROOM: f32 = 0.25;
 /// Overlap of a face's trilinear weight, across its axis, with the cells on either side and its own.
@@ -50,7 +50,7 @@ fn inverse(weight: f32, room: f32) -> f32 {
 }
 
 /// The share of the trilinear weight around each lower face of block `b` that lies outside solids.
-fn room_at_faces(
+pub fn room_at_faces(
     grid: &BlockGrid,
     open_volume: &Field<f32>,
     axis: usize,

@@ -12,7 +12,9 @@
 //! ```
 //!
 //! The bounds are separable, no mode of the grid goes without friction (squares are averaged, not
-//! strains), and what is static is exactly so. Walls add the same with the tangential velocity of the
+//! strains), and what is static is exactly so. Edges without sand around, as along walls, count as bearing
+//! what the others of the cell and the pair do, so that these bear no more than beside sand. ρ |v|² is
+//! that of the sand that solids leave room for. Walls add the same with the tangential velocity of the
 //! sand in a cell beside them and the bound μ times the normal stress, p less the stress inside the
 //! sand along the normal. It is solved by accelerated projected gradients
 //! [A. Beck and M. Teboulle 2009, doi:10.1137/080716542] with adaptive restart [B. O'Donoghue and
@@ -20,7 +22,9 @@
 
 mod around;
 mod at_work;
+mod cut;
 mod faces;
+mod on_bodies;
 mod shear;
 pub mod surfaces;
 #[cfg(test)]
@@ -29,21 +33,19 @@ mod walls;
 
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{
-    BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK, block_of, local_cell, local_index,
-};
+use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid, NO_BLOCK};
 use crate::numerics::halo::HaloTile;
-use crate::numerics::poisson::{Six, add_scaled};
+use crate::numerics::poisson::Six;
 use crate::numerics::transfer::FaceField;
 use crate::particles::{CarriedStress, STRESS_COMPONENTS as COMPONENTS, Stress};
 use crate::scene::YieldSurface;
 use crate::solver::bodies::coupling::BodyCoupling;
-use crate::solver::water::surface::PER_CELL;
 use around::Around;
 use at_work::{AtWork, Rows, positive};
 use bytemuck::Zeroable;
 use glam::IVec3;
 use rayon::prelude::*;
+use shear::Limits;
 use walls::WallCells;
 
 /// Greatest eigenvalue of E Eᵀ for sand of one density: that of the shortest waves is 8.
@@ -102,11 +104,14 @@ pub struct FrictionSolver {
     source: Vec<u32>,
     /// The numbers of all blocks among them.
     own: Vec<u32>,
+    /// Inverse of the mass at the faces.
     lightness: FaceField,
     start: FaceField,
     velocity: FaceField,
     /// √½ on edges with sand on all four faces around, 0 elsewhere.
     edges: [Field<f32>; 3],
+    /// Of each pair, the share of a cell's four edges that have sand around.
+    shares: [Field<f32>; 3],
     bound: Field<f32>,
     step: Field<f32>,
     /// Rows with sand around a lower edge of each pair, and at a lower face along each axis.
@@ -178,17 +183,27 @@ impl FrictionSolver {
 
     fn copy_fields(&mut self, rubbing: Rubbing<'_>) {
         gather_faces(&self.source, rubbing.lightness, &mut self.lightness);
+        cut::lighten(rubbing, &self.source, &mut self.lightness);
         let empty = Block([0.0; BLOCK_CELLS]);
-        let fields = self.edges.iter_mut().chain(&mut self.at_edges);
+        let fields = self.edges.iter_mut().chain(&mut self.at_edges).chain(&mut self.shares);
         for field in fields.chain([&mut self.bound, &mut self.step]) {
             field.blocks.resize(self.grid.len(), empty);
         }
-        let Self { grid, lightness, edges, step, .. } = self;
+        let Self { grid, lightness, edges, shares, step, .. } = self;
         for (pair, edges) in edges.iter_mut().enumerate() {
             edges.blocks.par_iter_mut().enumerate().for_each(|(b, edges)| {
                 shear::find_edges(grid, lightness, pair, b, &mut edges.0);
             });
         }
+        let edges_of =
+            |pair: usize, b| Around::new(grid, b, &NO_VALUES, |n| &edges[pair].blocks[n]);
+        let [xy, yz, zx] = shares;
+        let shares = xy.blocks.par_iter_mut().zip(&mut yz.blocks).zip(&mut zx.blocks);
+        shares.enumerate().for_each(|(b, ((xy, yz), zx))| {
+            shear::find_shares::<0>(&edges_of(0, b), &mut xy.0);
+            shear::find_shares::<1>(&edges_of(1, b), &mut yz.0);
+            shear::find_shares::<2>(&edges_of(2, b), &mut zx.0);
+        });
         let share = (1.0 - LEFT_TO_WALLS) / STIFFEST;
         step.blocks.par_iter_mut().enumerate().for_each(|(b, step)| {
             shear::find_steps(grid, lightness, b, share, &mut step.0);
@@ -210,7 +225,7 @@ impl FrictionSolver {
             let k = &rubbing.coefficient.blocks[source].0;
             bound.0.iter_mut().zip(p).zip(k).for_each(|((bound, p), k)| *bound = k * p);
         });
-        self.walls.find(rubbing, &self.source, &self.stress);
+        self.walls.find(rubbing, (&self.grid, &self.source), &self.lightness, &self.stress);
         let (bound, walls) = (&self.bound.blocks, &self.walls);
         let cells = |b: usize| positive(&bound[b].0);
         self.at_work.find(
@@ -222,12 +237,14 @@ impl FrictionSolver {
         );
         let squares = self.total(|b| shear::sum(&self.bound.blocks[b].0, |k| k * k));
         self.squares = squares + self.walls.squares();
-        let stresses = self.stress.par_iter_mut().zip(&mut self.ahead).zip(&self.bound.blocks);
+        let stresses = self.stress.par_iter_mut().zip(&mut self.ahead).enumerate();
         let rows = self.at_work.cells.par_iter().zip(&mut self.held);
-        stresses.zip(rows).for_each(|(((stress, ahead), bound), (at_work, held))| {
+        let fields = (&self.bound, &self.step, &self.shares);
+        stresses.zip(rows).for_each(|((b, (stress, ahead)), (at_work, held))| {
             let others = std::mem::replace(held, *at_work) & !at_work;
             if *at_work | others != 0 {
-                shear::bring_within(rubbing.surface, *at_work, others, &bound.0, stress);
+                let limits = limits_of(fields, b);
+                shear::bring_within(rubbing.surface, *at_work, others, limits, stress);
                 *ahead = *stress;
             }
         });
@@ -345,8 +362,8 @@ impl FrictionSolver {
 
     /// One projected step of all stresses along the strain rates.
     fn step_along_gradient(&mut self, rubbing: Rubbing<'_>, pushed: &[Six], beta: f32) -> Moved {
-        let Self { grid, velocity, edges, bound, step, stress, ahead, at_work, at_edges, .. } =
-            self;
+        let Self { grid, velocity, edges, stress, ahead, at_work, at_edges, .. } = self;
+        let fields = (&self.bound, &self.step, &self.shares);
         let (grid, velocity, at_work) = (&*grid, &velocity.axes, &*at_work);
         for_each_block(at_edges, &at_work.edges, |b, rates| {
             let velocity = around_of(grid, b, velocity);
@@ -367,7 +384,7 @@ impl FrictionSolver {
                     velocity: around_of(grid, b, velocity),
                     edges: around_of(grid, b, at_edges),
                 };
-                let limits = [&bound.blocks[b].0, &step.blocks[b].0];
+                let limits = limits_of(fields, b);
                 strain.step(rubbing.surface, *at_work, limits, beta, stress, ahead)
             })
             .collect();
@@ -378,46 +395,6 @@ impl FrictionSolver {
     /// What friction has given each body, in velocities of a full cell's mass.
     pub fn impulses(&self) -> &[Six] {
         &self.impulses
-    }
-
-    /// Sums what bodies get: the friction at their surface, and of the stress inside sand the part that
-    /// meets the share of faces that they close.
-    fn find_impulses(&mut self, rubbing: Rubbing<'_>) {
-        let faces = rubbing.bodies.faces();
-        if faces.is_empty() {
-            return;
-        }
-        self.impulses = self.walls.impulses(self.impulses.len());
-        for face in faces {
-            let (b, i, axis) =
-                (face.block as usize, usize::from(face.cell), usize::from(face.axis));
-            let Some(own) = self.own.get(b).map(|own| *own as usize) else { continue };
-            let weight = rubbing.weight.axes[axis].blocks[b].0[i] / PER_CELL;
-            let moved = weight * rubbing.lightness.axes[axis].blocks[b].0[i];
-            if own < self.grid.len() && moved < 1.0 {
-                let pull = self.pull_at(own, i, axis);
-                add_scaled(
-                    &mut self.impulses[usize::from(face.body)],
-                    -f64::from((1.0 - moved) * pull),
-                    &face.row,
-                );
-            }
-        }
-    }
-
-    /// What the stress pulls at the lower face along `axis` of cell `i` of block `b`.
-    fn pull_at(&self, b: usize, i: usize, axis: usize) -> f32 {
-        let cell = self.grid.blocks()[b] * BLOCK_EDGE as i32 + local_cell(i);
-        let normal = |cell: IVec3| {
-            let block = self.grid.find(block_of(cell));
-            block.map_or(0.0, |b| self.stress[b].0[axis][local_index(cell)])
-        };
-        let [own, one, two] = [axis, (axis + 1) % 3, (axis + 2) % 3].map(|a| IVec3::AXES[a]);
-        let edge = |pair: usize, cell| self.at_edges[pair].get(&self.grid, cell).unwrap_or(0.0);
-        let (first, second) = (axis, (axis + 2) % 3);
-        normal(cell - own) - normal(cell)
-            + 0.5 * (edge(first, cell) - edge(first, cell + one))
-            + 0.5 * (edge(second, cell) - edge(second, cell + two))
     }
 
     fn total(&self, of_block: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
@@ -468,6 +445,15 @@ fn for_each_block(
     let busy = |b: usize| at_work.iter().any(|rows| rows[b] != 0);
     let blocks = blocks.enumerate().filter(|(b, _)| busy(*b));
     blocks.for_each(|(b, ((first, second), third))| work(b, [first, second, third]));
+}
+
+/// What limits the stresses of block `b`.
+fn limits_of<'a>(
+    (bound, step, shares): (&'a Field<f32>, &'a Field<f32>, &'a [Field<f32>; 3]),
+    b: usize,
+) -> Limits<'a> {
+    let shares = [0, 1, 2].map(|pair| &shares[pair].blocks[b].0);
+    Limits { bound: &bound.blocks[b].0, step: &step.blocks[b].0, shares }
 }
 
 fn around_of<'a>(

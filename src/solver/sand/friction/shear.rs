@@ -42,6 +42,20 @@ pub fn find_edges(
     }
 }
 
+/// Sets `shares` to the share of the four edges of the pair `PAIR` around each cell that
+/// [`find_edges`] marked.
+pub fn find_shares<const PAIR: usize>(
+    edges: &Around<'_, Block<f32>>,
+    shares: &mut [f32; BLOCK_CELLS],
+) {
+    let each = f32x8::splat(0.25 / std::f32::consts::FRAC_1_SQRT_2);
+    for row in 0..BLOCK_EDGE * BLOCK_EDGE {
+        let edge = |s, t| edges.row(row, within_pair::<PAIR>(s, t), |edges| &edges.0);
+        let sum = (edge(0, 0) + edge(0, 1)) + (edge(1, 0) + edge(1, 1));
+        put_row(shares, row * BLOCK_EDGE, sum * each);
+    }
+}
+
 /// Sets each cell's step length to `share` over the greatest lightness of the faces that its stress
 /// pulls at.
 pub fn find_steps(
@@ -93,6 +107,17 @@ pub fn shear_at_edges<const PAIR: usize>(
     }
 }
 
+/// What limits the stresses of a block's cells and the steps towards them.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// k p.
+    pub bound: &'a [f32; BLOCK_CELLS],
+    /// Lengths of the steps.
+    pub step: &'a [f32; BLOCK_CELLS],
+    /// What [`find_shares`] found, by pair.
+    pub shares: [&'a [f32; BLOCK_CELLS]; 3],
+}
+
 /// The strain rates of one block, per cell.
 pub struct StrainRates<'a> {
     /// Velocities at the faces.
@@ -108,7 +133,7 @@ impl StrainRates<'_> {
         &self,
         surface: YieldSurface,
         at_work: Rows,
-        [bound, step]: [&[f32; BLOCK_CELLS]; 2],
+        Limits { bound, step, shares }: Limits<'_>,
         beta: f32,
         stress: &mut Stress,
         ahead: &mut Stress,
@@ -119,11 +144,14 @@ impl StrainRates<'_> {
             let at = row * BLOCK_EDGE;
             let (bound, step) = (rows::row(bound, at), rows::row(step, at));
             let rates = self.of_row(row);
+            let shares = shares.map(|shares| rows::row(shares, at));
+            let steps = shares.map(|share| step * share);
             let mut trial = [f32x8::ZERO; COMPONENTS];
             for (c, trial) in trial.iter_mut().enumerate() {
+                let step = if c < 3 { step } else { steps[(c - 3) / 4] };
                 *trial = rows::row(&ahead.0[c], at) + step * rates[c];
             }
-            project(surface, bound, &mut trial);
+            project(surface, bound, shares, &mut trial);
             let (mut change, mut backwards) = (f32x8::ZERO, f32x8::ZERO);
             for (c, new) in trial.iter().enumerate() {
                 let (old, from) = (rows::row(&stress.0[c], at), rows::row(&ahead.0[c], at));
@@ -167,7 +195,7 @@ pub fn bring_within(
     surface: YieldSurface,
     at_work: Rows,
     others: Rows,
-    bound: &[f32; BLOCK_CELLS],
+    Limits { bound, shares, .. }: Limits<'_>,
     stress: &mut Stress,
 ) {
     let idle = each(others).map(|row| row * BLOCK_EDGE);
@@ -177,20 +205,31 @@ pub fn bring_within(
         for (c, value) in values.iter_mut().enumerate() {
             *value = rows::row(&stress.0[c], at);
         }
-        project(surface, rows::row(bound, at), &mut values);
+        let shares = shares.map(|shares| rows::row(shares, at));
+        project(surface, rows::row(bound, at), shares, &mut values);
         for (c, value) in values.iter().enumerate() {
             put_row(&mut stress.0[c], at, *value);
         }
     }
 }
 
-/// The nearest stress within the bounds. In the box, that of [NGL10 eq. 15], each component is within
+/// The nearest stress within the bounds. Edges without sand count as bearing what the others of their pair
+/// do in the mean, by the `shares` of those that have some: they leave nothing for the others. In the box, that of [NGL10 eq. 15], each component is within
 /// k p / √3 by itself.
 #[inline(always)]
-fn project(surface: YieldSurface, bound: f32x8, stress: &mut [f32x8; COMPONENTS]) {
+fn project(
+    surface: YieldSurface,
+    bound: f32x8,
+    shares: [f32x8; 3],
+    stress: &mut [f32x8; COMPONENTS],
+) {
     match surface {
         YieldSurface::Cone => {
-            let square = stress.iter().fold(f32x8::ZERO, |sum, s| sum + *s * *s);
+            let squares = |of: &[f32x8]| of.iter().fold(f32x8::ZERO, |sum, s| sum + *s * *s);
+            let mut square = squares(&stress[..3]);
+            for (edges, share) in stress[3..].chunks_exact(4).zip(shares) {
+                square += squares(edges) / share.fast_max(f32x8::splat(0.25));
+            }
             let length = square.sqrt();
             let shrink = length.simd_gt(bound).bitselect(bound / length, f32x8::ONE);
             stress.iter_mut().for_each(|s| *s *= shrink);

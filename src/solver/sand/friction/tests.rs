@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::geometry::Solids;
+use crate::numerics::grid::local_cell;
 use crate::numerics::random::uniform3;
 use crate::scene::{Format, parse};
+use crate::solver::water::surface::PER_CELL;
 use std::path::Path;
 
 /// Problems, each with 14³ states: 11,000 together.

@@ -20,8 +20,6 @@ use rayon::prelude::*;
 const MOST_ALONG: f32 = 0.816_496_6;
 /// From the sum of a cell's four stresses at the edges of a pair to its shear stress, √2 their mean.
 const EDGES_TO_SHEAR: f32 = 0.25 * std::f32::consts::SQRT_2;
-/// Cells with less open volume than this count as having this much.
-const LEAST_VOLUME: f32 = 0.25;
 
 /// The friction of one cell along one solid beside it.
 #[derive(Clone, Copy, Debug)]
@@ -64,16 +62,24 @@ impl WallCells {
         self.blocks.clear();
     }
 
-    /// Finds the cells in the blocks of `source`, with the stresses that they had. The sand in each of
-    /// these blocks has had the frictional stress of `inside`.
-    pub fn find(&mut self, rubbing: Rubbing<'_>, source: &[u32], inside: &[Stress]) {
+    /// Finds the cells in the blocks of `own`, whose numbers among all are `source`, with the stresses
+    /// that they had. Sand has there the inverse mass `lightness` and has had the frictional stress of
+    /// `inside`.
+    pub fn find(
+        &mut self,
+        rubbing: Rubbing<'_>,
+        (own, source): (&BlockGrid, &[u32]),
+        lightness: &FaceField,
+        inside: &[Stress],
+    ) {
         for (b, cells) in self.blocks.iter().enumerate() {
             self.before[b].clear();
             self.before[b].extend(cells.iter().map(|cell| (cell.key(), cell.stress)));
         }
-        let in_block = |own: usize| {
-            let mut cells = find_in_block(rubbing, source[own] as usize, &inside[own]);
-            take_over(&mut cells, &self.before[own]);
+        let in_block = |b: usize| {
+            let light = || load_axes(own, &lightness.axes, b, 0.0);
+            let mut cells = find_in_block(rubbing, source[b] as usize, light, &inside[b]);
+            take_over(&mut cells, &self.before[b]);
             cells
         };
         self.blocks = (0..source.len()).into_par_iter().map(in_block).collect();
@@ -242,8 +248,13 @@ impl WallCell {
     }
 }
 
-fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCell> {
-    let Rubbing { grid, lightness, solid, pressure, stopped, .. } = rubbing;
+fn find_in_block(
+    rubbing: Rubbing<'_>,
+    b: usize,
+    light: impl Fn() -> [HaloTile<f32>; 3],
+    inside: &Stress,
+) -> Vec<WallCell> {
+    let Rubbing { grid, solid, pressure, stopped, .. } = rubbing;
     let pressure = &pressure.blocks[b].0;
     let stops = |axis: &Field<f32>| axis.blocks[b].0.iter().any(|lost| *lost != 0.0);
     let presses = pressure.iter().any(|p| *p > 0.0) || stopped.axes.iter().any(stops);
@@ -252,7 +263,7 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCel
     }
     let stopped = load_axes(grid, &stopped.axes, b, 0.0);
     let open = load_axes(grid, &solid.open.axes, b, 0.0);
-    let light = load_axes(grid, &lightness.axes, b, 0.0);
+    let light = light();
     let moving = load_axes(grid, &solid.face_velocity, b, 0.0);
     let owner = solid.owner_tiles(grid, b);
     let at_faces =
@@ -268,7 +279,6 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCel
         }
         let tension = rubbing.tension.map_or(0.0, |tension| tension.blocks[b].0[i]);
         let pressing = (*p - tension).max(0.0);
-        let volume = solid.open_volume.blocks[b].0[i].max(LEAST_VOLUME);
         let light = cell_faces(&light, i);
         let share = share_of_faces(cell_faces(&open, i), light);
         let greatest = light.iter().flatten().fold(1e-6f32, |most, light| most.max(*light));
@@ -291,7 +301,7 @@ fn find_in_block(rubbing: Rubbing<'_>, b: usize, inside: &Stress) -> Vec<WallCel
             let push = (pressing - pull).max(0.0) * size - surface.lost.dot(normal);
             let Some(boundary) = solid.boundaries.get(usize::from(surface.owner)) else { continue };
             let friction = boundary.friction.unwrap_or(rubbing.wall_friction.blocks[b].0[i]);
-            let bound = friction * push / volume;
+            let bound = friction * push;
             if bound <= 0.0 {
                 continue;
             }
