@@ -7,7 +7,7 @@ use foreshore::numerics::random::uniform3;
 use foreshore::particles::Particles;
 use foreshore::scene::{Boundary, Collider, EmitterMode, GeometrySource, Scene, Shape, Sink};
 use foreshore::solver::{FrameReport, Silent, Simulation};
-use foreshore::surface::{SurfaceOptions, reconstruct_with_deep};
+use foreshore::surface::{Matter, SurfaceOptions, wrap as wrap_surface};
 use foreshore_alembic::{
     ArchiveWriter, MeshFrame, PolyMeshLayout, PolyMeshWriter, TimeSampling, Topology,
 };
@@ -251,7 +251,8 @@ fn the_level_set_has_no_inner_surface() {
         let (simulation, _) = run(&with_band(&sloshing(), layers), 6);
         let Particles { position, velocity, .. } = simulation.particles();
         let deep = &simulation.state().deep;
-        reconstruct_with_deep(position, velocity, deep, CELL, &options).unwrap().level_set
+        let matter = Matter::new(position, velocity);
+        wrap_surface(&matter, Some((deep, CELL)), &options).unwrap().level_set
     };
     let (all, band) = (wrap(0), wrap(4));
     let mut compared = 0;

@@ -5,10 +5,10 @@ use super::atomic::AtomicFile;
 use super::bodies::{self, BodiesFrame, BodyPose};
 use super::layout::Product;
 use super::particles::{self, ParticleInfo};
-use super::surface::{self, SurfaceInfo};
+use super::surface::{self, NamedSurface, SurfaceInfo};
 use super::writer::{Encode, Frame};
 use crate::scene::Scene;
-use crate::surface::SurfaceOptions;
+use crate::surface::{Matter, SurfaceOptions, wrap};
 
 /// Encodes the frames of a scene.
 #[derive(Clone, Debug)]
@@ -54,7 +54,13 @@ impl Encode for ProductEncoder {
                     half: self.half,
                 };
                 let deep = (&frame.deep, 2.0 * self.spacing);
-                surface::write(file, &set.position, &set.velocity, deep, &self.surface, &info)
+                let matter = Matter::new(&set.position, &set.velocity);
+                let surface = wrap(&matter, Some(deep), &self.surface).map_err(|error| {
+                    let path = file.target().to_path_buf();
+                    CacheError::Encode { path, detail: error.to_string() }
+                })?;
+                let named = NamedSurface { suffix: "", surface: &surface };
+                surface::write(file, &[named], deep, &info)
             }
             Product::Bodies => {
                 let states = frame.counters.bodies.iter();
@@ -62,6 +68,8 @@ impl Encode for ProductEncoder {
                 let (frame, time) = (frame.counters.frame, frame.time);
                 bodies::write(file, &BodiesFrame { frame, time, bodies: poses.collect() })
             }
+            // Made from baked particles.
+            Product::Mesh | Product::MeshPly | Product::MeshObj => Ok(()),
         }
     }
 }

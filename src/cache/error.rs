@@ -93,9 +93,9 @@ pub enum CacheError {
         /// What is wrong with it.
         detail: String,
     },
-    /// Another process bakes this cache.
+    /// Another process works on this cache.
     #[error(
-        "another bake is writing to {}{}; wait for it, stop it, or choose another cache folder",
+        "another process is at work in {}{}; wait for it, stop it, or choose another cache folder",
         cache.display(), holder.map_or(String::new(), |pid| format!(" (process {pid})"))
     )]
     Locked {

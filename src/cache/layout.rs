@@ -16,6 +16,8 @@ pub const BODIES_ARCHIVE: &str = "bodies.abc";
 pub const CHECKPOINTS: &str = "checkpoints";
 /// Name of the lock file in a cache.
 pub const LOCK: &str = ".lock";
+/// Name of the file that is held while the manifest is rewritten.
+pub const MANIFEST_LOCK: &str = ".manifest.lock";
 
 /// What a file of a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,11 +29,18 @@ pub enum Product {
     Surface,
     /// Where rigid bodies are, a JSON file.
     Bodies,
+    /// The surface as a triangle mesh, an Alembic archive.
+    Mesh,
+    /// The same, a PLY file.
+    MeshPly,
+    /// The same, an OBJ file.
+    MeshObj,
 }
 
 impl Product {
     /// All products, in the order in which a frame lists them.
-    pub const ALL: [Self; 3] = [Self::Particles, Self::Surface, Self::Bodies];
+    pub const ALL: [Self; 6] =
+        [Self::Particles, Self::Surface, Self::Bodies, Self::Mesh, Self::MeshPly, Self::MeshObj];
 
     /// Folder in the cache.
     pub fn folder(self) -> &'static str {
@@ -39,16 +48,24 @@ impl Product {
             Self::Particles => "particles",
             Self::Surface => "surface",
             Self::Bodies => "bodies",
+            Self::Mesh | Self::MeshPly | Self::MeshObj => "mesh",
         }
     }
 
     /// Extension of its files, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
-            Self::Particles => "abc",
+            Self::Particles | Self::Mesh => "abc",
             Self::Surface => "vdb",
             Self::Bodies => "json",
+            Self::MeshPly => "ply",
+            Self::MeshObj => "obj",
         }
+    }
+
+    /// Path of a file for a time beside the frame's own, called `when`, as [`Product::path`].
+    pub fn path_at(self, name: &str, frame: i32, when: &str) -> String {
+        format!("{}/{name}.{when}.{frame:04}.{}", self.folder(), self.extension())
     }
 
     /// Path of a frame's file relative to the cache, `FOLDER/NAME.####.EXT` with `/` on every
@@ -80,9 +97,9 @@ pub fn resolve(cache: &Path, relative: &str) -> Option<PathBuf> {
     else {
         return None;
     };
-    let product = Product::ALL.into_iter().find(|p| folder == p.folder())?;
     let extension = Path::new(file).extension()?;
-    (extension == product.extension()).then(|| cache.join(folder).join(file))
+    let fits = |p: Product| folder == p.folder() && extension == p.extension();
+    Product::ALL.into_iter().any(fits).then(|| cache.join(folder).join(file))
 }
 
 #[cfg(test)]

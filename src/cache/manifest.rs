@@ -4,6 +4,7 @@
 use super::CacheError;
 use super::atomic::{self, Digest};
 use super::layout::{MANIFEST, Product, resolve};
+use super::lock::CacheLock;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -82,6 +83,10 @@ pub struct FileEntry {
     /// XXH3 of its contents, 64 bit, as 16 hexadecimal digits.
     #[serde(with = "hexadecimal")]
     pub xxh3: u64,
+    /// What the file was made from, if not by the bake itself: a hash of its sources and settings, 64
+    /// bit, as 16 hexadecimal digits.
+    #[serde(default, with = "hexadecimal::optional", skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<u64>,
 }
 
 mod hexadecimal {
@@ -96,6 +101,21 @@ mod hexadecimal {
         let digits = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
         let value = if digits { u64::from_str_radix(&text, 16).ok() } else { None };
         value.ok_or_else(|| D::Error::custom(format!("`{text}` is not 16 hexadecimal digits")))
+    }
+
+    pub mod optional {
+        use serde::{Deserializer, Serializer};
+
+        pub fn serialize<S: Serializer>(value: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
+            match value {
+                Some(value) => super::serialize(value, to),
+                None => to.serialize_none(),
+            }
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+            super::deserialize(from).map(Some)
+        }
     }
 }
 
@@ -122,6 +142,26 @@ impl Manifest {
         let manifest: Self = serde_json::from_value(value).map_err(|e| bad(e.to_string()))?;
         let ordered = manifest.frames.is_sorted_by(|a, b| a.frame < b.frame);
         if ordered { Ok(manifest) } else { Err(bad("its frames are out of order".to_owned())) }
+    }
+
+    /// Adds files to a frame of a cache on disk, or replaces those with the same paths; other
+    /// processes may do the same at the same time.
+    ///
+    /// # Errors
+    /// Those of [`Manifest::read`] and of the file system; [`CacheError::NoManifest`] if the frame is
+    /// gone.
+    pub fn add_files(cache: &Path, frame: i32, files: Vec<FileEntry>) -> Result<(), CacheError> {
+        let _alone = CacheLock::wait_for_manifest(cache)?;
+        let mut manifest = Self::read(cache)?;
+        let entry = manifest.frames.iter_mut().find(|entry| entry.frame == frame);
+        let entry = entry.ok_or_else(|| CacheError::NoManifest { path: cache.to_path_buf() })?;
+        for file in files {
+            entry.files.retain(|old| old.path != file.path);
+            entry.files.push(file);
+        }
+        entry.files.sort_by(|a, b| (a.kind, &a.path).cmp(&(b.kind, &b.path)));
+        ManifestFile::create(cache, manifest)?;
+        Ok(())
     }
 
     /// The entry of a frame.
@@ -316,7 +356,7 @@ mod tests {
         let path = Product::Particles.path("dam", frame);
         fs::create_dir_all(cache.join("particles")).unwrap();
         let Digest { bytes, xxh3 } = atomic::write(&cache.join(&path), contents).unwrap();
-        let files = vec![FileEntry { kind: Product::Particles, path, bytes, xxh3 }];
+        let files = vec![FileEntry { kind: Product::Particles, path, bytes, xxh3, recipe: None }];
         FrameEntry { frame, time: f64::from(frame) / 23.976, particles: 3, files }
     }
 

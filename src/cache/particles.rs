@@ -6,13 +6,18 @@ use crate::particles::Particles;
 use foreshore_alembic::matrix::IDENTITY;
 use foreshore_alembic::{
     ArchiveWriter, AttributeSpec, Error, PointsFrame, PointsLayout, PointsWriter, TimeSampling,
-    TimeSamplingId, XformWriter,
+    TimeSamplingId, Values, XformWriter,
 };
 use rayon::prelude::*;
 
 /// Attributes beside positions, velocities, identities and widths, all of them floats, since hosts
 /// drop integers.
 pub const ATTRIBUTES: [&str; 4] = ["id", "material", "age", "speed"];
+/// Attribute of free-flowing sand: the volume that a particle's matter takes when packed (m³).
+pub const VOLUME: &str = "volume";
+/// Attributes of free-flowing sand: the matrix A (m²) of a particle's ellipsoid, as (xx, yy, zz) and
+/// (xy, yz, zx).
+pub const SHAPE: [&str; 2] = ["shape_diagonal", "shape_off_diagonal"];
 
 /// What a particle archive says about its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,19 +61,28 @@ fn write_archive(
     let root = archive.root();
     let mut placed = XformWriter::new(&mut archive, root, "particles", TimeSamplingId::default())?;
     placed.write(&mut archive, &IDENTITY, true)?;
-    let attributes = ATTRIBUTES.iter().map(|name| AttributeSpec::new::<f32>(name)).collect();
+    let floats = ATTRIBUTES.iter().map(|name| AttributeSpec::new::<f32>(name));
+    let of_clumps = SHAPE.iter().map(|name| AttributeSpec::new::<[f32; 3]>(name));
+    let of_clumps = of_clumps.chain([AttributeSpec::new::<f32>(VOLUME)]);
+    let has_clumps = !particles.clump.is_empty();
+    let attributes = floats.chain(of_clumps.filter(|_| has_clumps)).collect();
     let layout = PointsLayout { velocities: true, widths: true, attributes };
     let parent = placed.object();
     let mut points = PointsWriter::new(&mut archive, parent, "particlesShape", times, &layout)?;
 
     let columns = Columns::of(particles, info);
-    let attributes = [&columns.id, &columns.material, &columns.age, &columns.speed];
+    let floats = [&columns.id, &columns.material, &columns.age, &columns.speed];
+    let mut attributes: Vec<Values<'_>> = floats.map(Into::into).to_vec();
+    if has_clumps {
+        attributes.extend([&columns.diagonal, &columns.off_diagonal].map(Into::<Values<'_>>::into));
+        attributes.push((&columns.volume).into());
+    }
     let frame = PointsFrame {
         positions: bytemuck::cast_slice(&particles.position),
         ids: &particles.id,
         velocities: bytemuck::cast_slice(&particles.velocity),
         widths: &columns.width,
-        attributes: &attributes.map(Into::into),
+        attributes: &attributes,
     };
     points.write(&mut archive, &frame)?;
     archive.finish()?;
@@ -82,6 +96,9 @@ struct Columns {
     material: Vec<f32>,
     age: Vec<f32>,
     speed: Vec<f32>,
+    volume: Vec<f32>,
+    diagonal: Vec<[f32; 3]>,
+    off_diagonal: Vec<[f32; 3]>,
 }
 
 impl Columns {
@@ -93,6 +110,13 @@ impl Columns {
             material: particles.material.par_iter().map(|m| f32::from(*m)).collect(),
             age: particles.birth.par_iter().map(|birth| (now - birth).max(0.0)).collect(),
             speed: particles.velocity.par_iter().map(|v| v.length()).collect(),
+            volume: particles.clump.par_iter().map(|c| c.volume).collect(),
+            diagonal: particles.clump.par_iter().map(|c| [0, 1, 2].map(|n| c.shape[n])).collect(),
+            off_diagonal: particles
+                .clump
+                .par_iter()
+                .map(|c| [3, 4, 5].map(|n| c.shape[n]))
+                .collect(),
         }
     }
 }

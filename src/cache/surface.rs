@@ -6,7 +6,7 @@ use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE};
 use crate::numerics::mask::holds;
 use crate::particles::DeepWater;
-use crate::surface::{BAND_VOXELS, Surface, SurfaceError, SurfaceOptions, reconstruct_with_deep};
+use crate::surface::Surface;
 use foreshore_vdb::{
     GridClass, GridView, Interior, LeafMask, LeafValues, MetaValue, Metadata, Transform,
     WriteError, Writer, active_mask,
@@ -48,38 +48,53 @@ pub struct SurfaceInfo {
     pub half: bool,
 }
 
-/// Reconstructs the surface of particles and writes it.
+/// A surface and what the grids of its file are called.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSurface<'a> {
+    /// Goes behind `surface`, `velocity` and so on, after an underscore; nothing for the surface of
+    /// all materials.
+    pub suffix: &'a str,
+    /// The surface.
+    pub surface: &'a Surface,
+}
+
+impl NamedSurface<'_> {
+    fn grid_name(&self, name: &str) -> String {
+        match self.suffix {
+            "" => name.to_owned(),
+            suffix => format!("{name}_{suffix}"),
+        }
+    }
+}
+
+/// Writes surfaces, and the deep water on cells of so many metres.
 ///
 /// # Errors
-/// Particles that are not finite, a voxel too small for the memory, a full disk and others.
+/// Two grids of one name, a full disk and others.
 pub fn write(
     file: &mut AtomicFile,
-    positions: &[Vec3],
-    velocities: &[Vec3],
+    surfaces: &[NamedSurface<'_>],
     (deep, cell_size): (&DeepWater, f32),
-    options: &SurfaceOptions,
     info: &SurfaceInfo,
 ) -> Result<(), CacheError> {
-    let surface = reconstruct_with_deep(positions, velocities, deep, cell_size, options)
-        .map_err(|e| encode(file, &e))?;
-    let voxel = options.voxel_size;
-    let mut written = encode_surface(&surface, voxel, BAND_VOXELS * voxel, info);
-    if let Ok(writer) = &mut written
-        && !deep.is_empty()
-    {
-        add_deep(writer, deep, cell_size, info).map_err(|e| refused(file, e))?;
+    let mut writer = Writer::new().metadata(file_metadata(info));
+    for surface in surfaces {
+        add_surface(&mut writer, surface, info).map_err(|e| refused(file, e))?;
     }
-    written.and_then(|writer| writer.write_to(&mut *file)).map_err(|e| refused(file, e))?;
+    if !deep.is_empty() {
+        add_deep(&mut writer, deep, cell_size, info).map_err(|e| refused(file, e))?;
+    }
+    writer.write_to(&mut *file).map_err(|e| refused(file, e))?;
     Ok(())
 }
 
-fn encode_surface(
-    surface: &Surface,
-    voxel: f32,
-    band: f32,
+fn add_surface(
+    writer: &mut Writer,
+    named: &NamedSurface<'_>,
     info: &SurfaceInfo,
-) -> Result<Writer, WriteError> {
-    let level_set = &surface.level_set;
+) -> Result<(), WriteError> {
+    let Surface { level_set, velocity, attributes } = named.surface;
+    let band = level_set.band;
     let origins: Vec<[i32; 3]> = level_set.grid.blocks().iter().map(lowest_voxel).collect();
     let masks: Vec<LeafMask> = level_set
         .distance
@@ -91,24 +106,33 @@ fn encode_surface(
     interior.sort_unstable();
 
     // Cells are sampled at their centres, voxels at their index.
-    let voxel = f64::from(voxel);
+    let voxel = f64::from(level_set.cell_size);
     let transform = Transform::uniform(voxel, [0.5 * voxel; 3]);
-    let mut writer = Writer::new().metadata(file_metadata(info));
     let distance = &level_set.distance.blocks;
-    let view = GridView::new(SURFACE_GRID, band, &origins, &masks, distance)
+    let name = named.grid_name(SURFACE_GRID);
+    let view = GridView::new(&name, band, &origins, &masks, distance)
         .class(GridClass::LevelSet)
         .transform(transform)
         .half(info.half)
         .meta("creator", CREATOR)
         .interior(Interior::Blocks(&interior));
     writer.add(&view)?;
-    let view = GridView::new(VELOCITY_GRID, [0.0; 3], &origins, &masks, &surface.velocity.blocks)
+    let name = named.grid_name(VELOCITY_GRID);
+    let view = GridView::new(&name, [0.0; 3], &origins, &masks, &velocity.blocks)
         .transform(transform)
         .half(info.half)
         .meta("creator", CREATOR)
         .meta("vector_type", "contravariant relative");
     writer.add(&view)?;
-    Ok(writer)
+    for attribute in attributes {
+        let name = named.grid_name(&attribute.name);
+        let view = GridView::new(&name, 0.0, &origins, &masks, &attribute.values.blocks)
+            .transform(transform)
+            .half(info.half)
+            .meta("creator", CREATOR);
+        writer.add(&view)?;
+    }
+    Ok(())
 }
 
 /// Adds the deep cells as a grid of their own, so that the surface can be made again from the cache.
@@ -151,10 +175,6 @@ fn file_metadata(info: &SurfaceInfo) -> Metadata {
 
 fn lowest_voxel(block: &IVec3) -> [i32; 3] {
     (*block * BLOCK_EDGE as i32).to_array()
-}
-
-fn encode(file: &AtomicFile, error: &SurfaceError) -> CacheError {
-    CacheError::Encode { path: file.target().to_path_buf(), detail: error.to_string() }
 }
 
 fn refused(file: &AtomicFile, error: WriteError) -> CacheError {

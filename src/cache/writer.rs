@@ -143,7 +143,7 @@ impl<E: Encode> FrameWriter<E> {
         let mut file = AtomicFile::create(&self.plan.cache.join(&path))?;
         self.encoder.encode(product, frame, &mut file)?;
         let Digest { bytes, xxh3 } = file.commit()?;
-        Ok(FileEntry { kind: product, path, bytes, xxh3 })
+        Ok(FileEntry { kind: product, path, bytes, xxh3, recipe: None })
     }
 
     fn has_checkpoint(&self, frame: i32) -> bool {

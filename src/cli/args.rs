@@ -19,6 +19,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Simulate a scene and write its cache
     Bake(BakeArguments),
+    /// Make surfaces and meshes of a cache's particles, without simulating again
+    Surface(SurfaceArguments),
     /// Say what is inside a cache, an Alembic or an OpenVDB file, and whether it is sound
     Info(InfoArguments),
     /// Draw a picture or a contact sheet of a cache
@@ -35,6 +37,7 @@ impl Command {
         match self {
             Self::Check(arguments) => arguments.json,
             Self::Bake(arguments) => arguments.progress == ProgressKind::Json,
+            Self::Surface(arguments) => arguments.progress == ProgressKind::Json,
             Self::Info(_) | Self::Preview(_) | Self::Schema(_) | Self::Doctor(_) => false,
         }
     }
@@ -79,6 +82,71 @@ pub enum ProgressKind {
     Auto,
     Json,
     None,
+}
+
+#[derive(Debug, Args)]
+pub struct SurfaceArguments {
+    /// Cache folder
+    pub cache: PathBuf,
+    /// Only these frames; any number of processes may work on parts of a cache at once
+    #[arg(long, value_name = "A-B", value_parser = parse_frames, allow_hyphen_values = true)]
+    pub frames: Option<RangeInclusive<i32>>,
+    /// What to write: the level set, meshes, or several of them
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "vdb")]
+    pub formats: Vec<SurfaceFormat>,
+    /// Edge of a voxel in cells of the simulation; as the bake had it if absent
+    #[arg(long, value_name = "CELLS")]
+    pub voxel: Option<f32>,
+    /// Passes that flatten bumps of the level set, 0 to 4
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub smoothing: u32,
+    /// Passes that fill dents of the level set and flatten nothing else, 0 to 4
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub lowering: u32,
+    /// Passes that even out the corners of meshes, 0 to 100
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub mesh_smoothing: u32,
+    /// Let the ellipsoids of sand shape its surface
+    #[arg(long)]
+    pub anisotropic: bool,
+    /// A surface for each material in place of one around all
+    #[arg(long)]
+    pub by_material: bool,
+    /// Values of the particles that the surface gets too
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub attributes: Vec<SurfaceAttributeName>,
+    /// Surfaces when the shutter opens and closes too, in frames: -0.25,0.25 for half a frame around
+    /// each
+    #[arg(long, value_name = "OPEN,CLOSE", value_parser = parse_shutter, allow_hyphen_values = true)]
+    pub shutter: Option<[f32; 2]>,
+    /// Memory that a surface may take, in GiB
+    #[arg(long, value_name = "GIB", default_value = "16")]
+    pub memory: f64,
+    /// Worker threads; as many as the machine has if absent. Results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// How to show progress: lines, JSON lines on standard output, or not at all
+    #[arg(long, value_enum, default_value = "auto")]
+    pub progress: ProgressKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SurfaceFormat {
+    /// Level set and velocity, OpenVDB
+    Vdb,
+    /// Triangle mesh, Alembic
+    Abc,
+    /// Triangle mesh, PLY
+    Ply,
+    /// Triangle mesh, OBJ
+    Obj,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SurfaceAttributeName {
+    Age,
+    Material,
+    Speed,
 }
 
 #[derive(Debug, Args)]
@@ -151,6 +219,15 @@ fn parse_frames(text: &str) -> Result<RangeInclusive<i32>, String> {
     Ok(first..=last)
 }
 
+/// `-0.25,0.25`.
+fn parse_shutter(text: &str) -> Result<[f32; 2], String> {
+    let time = |text: &str| text.trim().parse::<f32>().ok().filter(|t| (-1.0..=1.0).contains(t));
+    let times = text.split_once(',').and_then(|(a, b)| Some([time(a)?, time(b)?]));
+    times
+        .filter(|[open, close]| open <= close)
+        .ok_or_else(|| format!("`{text}` are not two times from -1 to 1; write -0.25,0.25"))
+}
+
 /// `1280x720`.
 fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let side = |text: &str| text.parse::<u32>().ok().filter(|side| (1..=8192).contains(side));
@@ -180,6 +257,14 @@ mod tests {
             assert!(parse_frames(wrong).is_err(), "{wrong}");
         }
     }
+    #[test]
+    fn shutters_are_two_times_in_order() {
+        assert_eq!(parse_shutter("-0.25,0.25"), Ok([-0.25, 0.25]));
+        for wrong in ["", "0", "0.5,0", "0,2", "a,b", "0,nan"] {
+            assert!(parse_shutter(wrong).is_err(), "{wrong}");
+        }
+    }
+
     #[test]
     fn sizes_are_two_numbers_of_pixels() {
         assert_eq!(parse_size("640x360"), Ok([640, 360]));

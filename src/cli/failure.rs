@@ -5,7 +5,7 @@ use super::geometry::GeometryFault;
 use foreshore::cache::CacheError;
 use foreshore::geometry::GeometryError;
 use foreshore::preview::{ImageError, PreviewError};
-use foreshore::run::BakeError;
+use foreshore::run::{BakeError, RebuildError};
 use foreshore::scene::{SceneErrors, SceneProblem};
 use foreshore::solver::SimulationError;
 use std::io;
@@ -35,6 +35,12 @@ pub enum Failure {
     /// The bake did not reach its end.
     #[error(transparent)]
     Bake(#[from] BakeError),
+    /// Surfaces could not be made.
+    #[error(transparent)]
+    Rebuild(#[from] RebuildError),
+    /// Some frames could not be made.
+    #[error("{0} frames could not be made; all others are there")]
+    SomeFrames(usize),
     /// Standard output cannot be written.
     #[error("standard output cannot be written: {0}")]
     Output(#[source] io::Error),
@@ -57,7 +63,9 @@ impl Failure {
             Self::Preview(PreviewError::NoSuchFrame { .. } | PreviewError::NoProduct { .. }) => {
                 Exit::Usage
             }
+            Self::Rebuild(error) => rebuild_exit(error),
             Self::Cache(_)
+            | Self::SomeFrames(_)
             | Self::Unhealthy(_)
             | Self::Preview(_)
             | Self::Image(_)
@@ -77,6 +85,21 @@ impl Failure {
             Exit::Usage => "usage",
             Exit::Done | Exit::Internal | Exit::Stopped => "internal",
         }
+    }
+}
+
+fn rebuild_exit(error: &RebuildError) -> Exit {
+    match error {
+        RebuildError::NoSuchFrame { .. }
+        | RebuildError::NoAttribute { .. }
+        | RebuildError::NoEllipsoids
+        | RebuildError::Threads { .. }
+        | RebuildError::Surface(_) => Exit::Usage,
+        RebuildError::Cache(_)
+        | RebuildError::Scene(_)
+        | RebuildError::NoFrames { .. }
+        | RebuildError::NoParticles { .. } => Exit::Cache,
+        RebuildError::Internal(_) => Exit::Internal,
     }
 }
 

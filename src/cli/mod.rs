@@ -17,6 +17,7 @@ mod progress;
 mod report;
 mod schema;
 mod stop;
+mod surface;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -53,6 +54,7 @@ fn run(command: Command) -> Exit {
     let result = match command {
         Command::Check(arguments) => check::run(&arguments, &reporter),
         Command::Bake(arguments) => bake::run(&arguments, &reporter),
+        Command::Surface(arguments) => surface::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Preview(arguments) => preview::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

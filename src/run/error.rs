@@ -3,6 +3,7 @@
 use crate::cache::CacheError;
 use crate::scene::SceneError;
 use crate::solver::SimulationError;
+use crate::surface::SurfaceError;
 use std::path::PathBuf;
 
 /// Why a bake did not reach its last frame. Frames listed in the manifest stay valid.
@@ -77,4 +78,62 @@ pub enum BakeError {
         /// Its last words.
         detail: String,
     },
+}
+
+/// Why surfaces could not be made of baked particles. Whatever was there before is untouched.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// The cache or its disk.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The cache's copy of the scene is missing or damaged.
+    #[error("the cache's copy of the scene cannot be used: {0}")]
+    Scene(Box<SceneError>),
+    /// The surface of a frame.
+    #[error(transparent)]
+    Surface(#[from] SurfaceError),
+    /// No frame has been baked yet.
+    #[error("{} holds no finished frame yet", cache.display())]
+    NoFrames {
+        /// The cache folder.
+        cache: PathBuf,
+    },
+    /// A frame that was not baked.
+    #[error("frame {frame} is not in the cache, which has {first} to {last}; change --frames")]
+    NoSuchFrame {
+        /// The first such frame.
+        frame: i32,
+        /// First frame there.
+        first: i32,
+        /// Last frame there.
+        last: i32,
+    },
+    /// A frame without particles on disk.
+    #[error("frame {frame} was baked without particles; set `output.particles` and bake again")]
+    NoParticles {
+        /// The frame.
+        frame: i32,
+    },
+    /// Particles without ellipsoids.
+    #[error(
+        "these particles have no ellipsoids, only free-flowing sand has; leave --anisotropic out"
+    )]
+    NoEllipsoids,
+    /// Particles without a value that is asked for.
+    #[error("these particles have no `{name}`; leave it out of --attributes")]
+    NoAttribute {
+        /// The value.
+        name: &'static str,
+    },
+    /// The pool of worker threads could not be started.
+    #[error("could not start {threads} threads: {detail}; give a smaller --threads")]
+    Threads {
+        /// The number asked for.
+        threads: usize,
+        /// The system's reason.
+        detail: String,
+    },
+    /// A defect in this program.
+    #[error("internal error: {0}")]
+    Internal(String),
 }

@@ -13,6 +13,7 @@ pub mod memory;
 mod pipeline;
 mod plan;
 mod prepare;
+mod resurface;
 mod room;
 mod stage;
 #[cfg(test)]
@@ -26,11 +27,15 @@ use crate::cache::writer::Encode;
 use crate::geometry::{BodyGeometry, GeometryCache};
 use crate::scene::Scene;
 use crate::solver::{Observer, Simulation, SimulationError, SimulationState};
-pub use error::BakeError;
+pub use error::{BakeError, RebuildError};
 pub use events::{BakeEvent, BakeObserver, BakeWarning, Progress, SilentBake};
 use pipeline::End;
 use plan::{Start, Wanted};
 use prepare::OpenCache;
+pub use resurface::{
+    RebuildEvent, RebuildObserver, RebuildOutcome, SurfaceAttribute, SurfaceJob, SurfaceRequest,
+    resurface,
+};
 use stage::{Pool, Stage};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

@@ -172,8 +172,8 @@ impl<'a> Wanted<'a> {
 
     fn has_outputs(&self, cache: &Path, manifest: &Manifest, frame: i32, depth: Depth) -> bool {
         manifest.frame(frame).is_some_and(|entry| {
-            let kinds = entry.files.iter().map(|f| f.kind);
-            kinds.eq(self.products.iter().copied()) && entry.verify(cache, depth).is_empty()
+            let has = |product: &Product| entry.files.iter().any(|f| f.kind == *product);
+            self.products.iter().all(has) && entry.verify(cache, depth).is_empty()
         })
     }
 

@@ -3,9 +3,10 @@
 use super::SurfaceOptions;
 use super::bins::{Binned, Bins};
 use super::extent::Extent;
+use super::matter::{Matter, Metric};
+use super::nearby::{Lanes, Nearby, PATCHES, Weighed, voxel_of};
 use crate::numerics::field::Block;
-use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE};
-use glam::{IVec3, Vec3};
+use crate::numerics::grid::BLOCK_CELLS;
 use rayon::prelude::*;
 
 /// No point of the liquid lies farther than this many radii from the nearest particle. In
@@ -13,208 +14,211 @@ use rayon::prelude::*;
 /// there; particles close enough to carry a true surface are always nearer.
 const FARTHEST_FROM_PARTICLE: f32 = 1.5;
 
-/// One evaluated block.
-#[derive(Clone, Debug)]
-pub(super) struct RawBlock {
-    /// φ [voxels], at most the radius; the radius where no particle is near.
-    pub distance: Block<f32>,
-    /// Average velocity [m/s]; zero where no particle is near.
-    pub velocity: Block<Vec3>,
-    /// Per row of eight voxels, a bit for each voxel with a particle near.
-    pub known: [u8; 64],
-}
+/// φ [voxels] of one block, at most the radius; the radius where no particle is near.
+pub(super) type RawBlock = Block<f32>;
 
 /// Evaluates every block of `extent`; `None` where no particle is near.
 pub(super) fn average_particles(
     bins: &Bins,
     extent: &Extent,
+    matter: &Matter<'_>,
     options: &SurfaceOptions,
 ) -> Vec<Option<Box<RawBlock>>> {
-    let stencil = Stencil::new(options);
-    extent
-        .evaluated
-        .blocks()
-        .par_iter()
-        .map_init(Nearby::default, |nearby, block| {
-            nearby.gather(bins, *block, stencil.reach);
-            (!nearby.particles.is_empty()).then(|| evaluate(nearby, &stencil))
+    if matter.ellipsoids.is_empty() && matter.radii.is_empty() {
+        average::<Round>(bins, extent, matter, options)
+    } else {
+        average::<Stretched>(bins, extent, matter, options)
+    }
+}
+
+fn average<F: Form>(
+    bins: &Bins,
+    extent: &Extent,
+    matter: &Matter<'_>,
+    options: &SurfaceOptions,
+) -> Vec<Option<Box<RawBlock>>> {
+    let workspace = || (Nearby::new(bins, options), Vec::new());
+    (0..extent.evaluated.len())
+        .into_par_iter()
+        .map_init(workspace, |(nearby, forms), index| {
+            let core = extent.core_patches[index];
+            if !nearby.gather(bins, extent.evaluated.blocks()[index]) {
+                return None;
+            }
+            forms.clear();
+            forms.extend(nearby.particles.iter().map(|p| F::of(matter, p, options)));
+            Some(evaluate(nearby, forms, core, options.radius()))
         })
         .collect()
 }
 
-/// Radii in voxels.
-struct Stencil {
-    /// r̄
-    radius: f32,
-    /// 1 / R²
-    inverse_neighbourhood_squared: f32,
-    /// R²
-    neighbourhood_squared: f32,
-    /// Voxels along an axis, beyond a voxel's own, whose particles may lie within R.
-    reach: i32,
-}
-
-impl Stencil {
-    fn new(options: &SurfaceOptions) -> Self {
-        let neighbourhood = options.neighbourhood();
-        Self {
-            radius: options.radius(),
-            inverse_neighbourhood_squared: 1.0 / (neighbourhood * neighbourhood),
-            neighbourhood_squared: neighbourhood * neighbourhood,
-            reach: (neighbourhood + 0.5).ceil() as i32 - 1,
+fn evaluate<F: Form>(nearby: &Nearby, forms: &[F], core: u64, radius: f32) -> Box<RawBlock> {
+    let mut out = Box::new(Block([radius; BLOCK_CELLS]));
+    for patch in 0..PATCHES {
+        if core & (1 << patch) != 0 {
+            (0..8).for_each(|lane| out.0[voxel_of(patch, lane)] = -radius);
+            continue;
         }
-    }
-
-    /// True when no particle of a voxel row at offset (x, y) voxels can lie within R.
-    fn misses(&self, x: i32, y: i32) -> bool {
-        let least = |offset: i32| (offset.abs() as f32 - 0.5).max(0.0);
-        least(x).powi(2) + least(y).powi(2) >= self.neighbourhood_squared
-    }
-}
-
-/// The particles within reach of one block, row by row.
-#[derive(Default)]
-struct Nearby {
-    /// Particles with `z` counted from the block's first voxel.
-    particles: Vec<Binned>,
-    /// Where each row begins; rows run along z, (8 + 2 reach)² of them.
-    rows: Vec<u32>,
-}
-
-impl Nearby {
-    fn gather(&mut self, bins: &Bins, block: IVec3, reach: i32) {
-        self.particles.clear();
-        self.rows.clear();
-        let edge = BLOCK_EDGE as i32;
-        let (first, last) = ((-reach) >> 3, (edge - 1 + reach) >> 3);
-        let span = (last - first + 1) as usize;
-        let sources: Vec<Option<usize>> = (0..span.pow(3))
-            .map(|i| {
-                let o = IVec3::new(
-                    (i / (span * span)) as i32,
-                    (i / span % span) as i32,
-                    (i % span) as i32,
-                );
-                bins.grid.find(block + o + IVec3::splat(first))
-            })
-            .collect();
-        for x in -reach..edge + reach {
-            for y in -reach..edge + reach {
-                self.rows.push(self.particles.len() as u32);
-                let column =
-                    (((x >> 3) - first) as usize * span + ((y >> 3) - first) as usize) * span;
-                let row = ((x & 7) * edge + (y & 7)) as usize;
-                for (z_block, source) in (first..=last).zip(&sources[column..column + span]) {
-                    let Some(source) = source else { continue };
-                    for particle in bins.row(*source, row) {
-                        let z = z_block * edge + particle.z;
-                        if z >= -reach && z < edge + reach {
-                            self.particles.push(Binned { z, ..*particle });
-                        }
-                    }
-                }
-            }
-        }
-        self.rows.push(self.particles.len() as u32);
-    }
-}
-
-fn evaluate(nearby: &Nearby, stencil: &Stencil) -> Box<RawBlock> {
-    let mut out = Box::new(RawBlock {
-        distance: Block([stencil.radius; BLOCK_CELLS]),
-        velocity: Block([Vec3::ZERO; BLOCK_CELLS]),
-        known: [0; 64],
-    });
-    let reach = stencil.reach;
-    let rows_per_edge = BLOCK_EDGE as i32 + 2 * reach;
-    for row in 0..64 {
-        let (x, y) = (row as i32 >> 3, row as i32 & 7);
-        let mut sums = Sums::default();
-        for dx in -reach..=reach {
-            for dy in -reach..=reach {
-                if stencil.misses(dx, dy) {
-                    continue;
-                }
-                let source = ((x + dx + reach) * rows_per_edge + y + dy + reach) as usize;
-                let range = nearby.rows[source] as usize..nearby.rows[source + 1] as usize;
-                for particle in &nearby.particles[range] {
-                    sums.add(particle, dx as f32, dy as f32, stencil.inverse_neighbourhood_squared);
-                }
-            }
-        }
-        out.known[row] = sums.finish(
-            stencil,
-            &mut out.distance.0[row * 8..row * 8 + 8],
-            &mut out.velocity.0[row * 8..row * 8 + 8],
-        );
+        let mut sums = Sums::<F>::default();
+        nearby.for_each_around(patch, |index| {
+            let weighed = nearby.weigh(patch, &nearby.particles[index]);
+            sums.add(&weighed, &forms[index]);
+        });
+        let distance = sums.finish(radius);
+        (0..8).for_each(|lane| out.0[voxel_of(patch, lane)] = distance[lane]);
     }
     out
 }
 
-type Lanes = [f32; 8];
+/// What particles look like. All lengths are in voxels.
+trait Form: Copy + Send {
+    /// What is summed beside weights and offsets.
+    type Sums: Default;
 
-/// Sums over particles for a row of eight voxels: Σ k, Σ k (x_i − x), Σ k v_i; and the squared
-/// distance to the nearest particle. All lengths in voxels.
-struct Sums {
+    fn of(matter: &Matter<'_>, particle: &Binned, options: &SurfaceOptions) -> Self;
+
+    /// A measure of the distance from the particle that grows with it, from the offset and its square.
+    fn nearness(&self, squared: f32, offset: [f32; 3]) -> f32;
+
+    /// The distance to the sphere or ellipsoid around a particle that is [`FARTHEST_FROM_PARTICLE`]
+    /// times as large, from its nearness.
+    fn beyond(nearness: f32, radius: f32) -> f32;
+
+    /// Adds the particle with the weight `k` in one lane.
+    fn add(&self, sums: &mut Self::Sums, lane: usize, k: f32);
+
+    /// The length of the average offset as the average particle measures it, and that particle's
+    /// radius; `radius` is the usual one.
+    fn mean(sums: &Self::Sums, lane: usize, weight: f32, offset: [f32; 3], radius: f32)
+    -> [f32; 2];
+}
+
+/// A sphere of the usual radius.
+#[derive(Clone, Copy)]
+struct Round;
+
+impl Form for Round {
+    type Sums = ();
+
+    fn of(_: &Matter<'_>, _: &Binned, _: &SurfaceOptions) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn nearness(&self, squared: f32, _: [f32; 3]) -> f32 {
+        squared
+    }
+
+    #[inline(always)]
+    fn beyond(nearness: f32, radius: f32) -> f32 {
+        nearness.sqrt() - FARTHEST_FROM_PARTICLE * radius
+    }
+
+    #[inline(always)]
+    fn add(&self, (): &mut (), _: usize, _: f32) {}
+
+    #[inline(always)]
+    fn mean((): &(), _: usize, _: f32, [x, y, z]: [f32; 3], radius: f32) -> [f32; 2] {
+        [(x * x + y * y + z * z).sqrt(), radius]
+    }
+}
+
+/// An ellipsoid, or a sphere of a radius of its own.
+#[derive(Clone, Copy)]
+struct Stretched {
+    radius: f32,
+    inverse_square: f32,
+    metric: [f32; 6],
+}
+
+#[derive(Default)]
+struct StretchedSums {
+    radius: Lanes,
+    metric: [Lanes; 6],
+}
+
+impl Form for Stretched {
+    type Sums = StretchedSums;
+
+    fn of(matter: &Matter<'_>, particle: &Binned, options: &SurfaceOptions) -> Self {
+        let index = particle.index as usize;
+        let radius = matter.radii.get(index).map_or(options.radius(), |r| r / options.voxel_size);
+        let metric = matter.ellipsoids.get(index).and_then(Metric::of).unwrap_or(Metric::SPHERE);
+        Self { radius, inverse_square: 1.0 / (radius * radius), metric: metric.0 }
+    }
+
+    #[inline(always)]
+    fn nearness(&self, _: f32, offset: [f32; 3]) -> f32 {
+        square_in(&self.metric, offset) * self.inverse_square
+    }
+
+    #[inline(always)]
+    fn beyond(nearness: f32, radius: f32) -> f32 {
+        (nearness.max(0.0).sqrt() - FARTHEST_FROM_PARTICLE) * radius
+    }
+
+    #[inline(always)]
+    fn add(&self, sums: &mut StretchedSums, lane: usize, k: f32) {
+        sums.radius[lane] += k * self.radius;
+        for (sum, entry) in sums.metric.iter_mut().zip(self.metric) {
+            sum[lane] += k * entry;
+        }
+    }
+
+    #[inline(always)]
+    fn mean(sums: &StretchedSums, lane: usize, weight: f32, offset: [f32; 3], _: f32) -> [f32; 2] {
+        let metric: [f32; 6] = std::array::from_fn(|n| sums.metric[n][lane] / weight);
+        [square_in(&metric, offset).max(0.0).sqrt(), sums.radius[lane] / weight]
+    }
+}
+
+/// Square of an offset's length in a metric xx, yy, zz, xy, yz, zx.
+#[inline(always)]
+fn square_in([xx, yy, zz, xy, yz, zx]: &[f32; 6], [x, y, z]: [f32; 3]) -> f32 {
+    xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + yz * y * z + zx * z * x)
+}
+
+/// Sums over particles for the voxels of a patch: Σ k and Σ k (x_i − x); and the least nearness.
+struct Sums<F: Form> {
     weight: Lanes,
     offset: [Lanes; 3],
-    velocity: [Lanes; 3],
-    nearest_squared: Lanes,
+    nearest: Lanes,
+    form: F::Sums,
 }
 
-impl Default for Sums {
+impl<F: Form> Default for Sums<F> {
     fn default() -> Self {
-        Self {
-            weight: [0.0; 8],
-            offset: [[0.0; 8]; 3],
-            velocity: [[0.0; 8]; 3],
-            nearest_squared: [f32::MAX; 8],
-        }
+        let (weight, offset) = ([0.0; 8], [[0.0; 8]; 3]);
+        Self { weight, offset, nearest: [f32::MAX; 8], form: F::Sums::default() }
     }
 }
 
-impl Sums {
-    /// Adds a particle `(dx, dy)` rows away, with k(s) = max(0, (1 − s²)³), s = |x − x_i| / R.
+impl<F: Form> Sums<F> {
     #[inline(always)]
-    fn add(&mut self, particle: &Binned, dx: f32, dy: f32, inverse_neighbourhood_squared: f32) {
-        let x = dx + particle.offset.x;
-        let y = dy + particle.offset.y;
-        let xy_squared = x * x + y * y;
+    fn add(&mut self, Weighed { offset, squared, weight }: &Weighed, form: &F) {
         for lane in 0..8 {
-            let z = (particle.z - lane as i32) as f32 + particle.offset.z;
-            let squared = xy_squared + z * z;
-            let t = 1.0 - squared * inverse_neighbourhood_squared;
-            let t = if t > 0.0 { t } else { 0.0 };
-            let k = t * t * t;
+            let k = weight[lane];
             self.weight[lane] += k;
-            self.offset[0][lane] += k * x;
-            self.offset[1][lane] += k * y;
-            self.offset[2][lane] += k * z;
-            self.velocity[0][lane] += k * particle.velocity.x;
-            self.velocity[1][lane] += k * particle.velocity.y;
-            self.velocity[2][lane] += k * particle.velocity.z;
-            let nearest = &mut self.nearest_squared[lane];
-            *nearest = if squared < *nearest { squared } else { *nearest };
+            for (sum, offset) in self.offset.iter_mut().zip(offset) {
+                sum[lane] = k.mul_add(offset[lane], sum[lane]);
+            }
+            form.add(&mut self.form, lane, k);
+            let nearness = form.nearness(squared[lane], offset.map(|o| o[lane]));
+            let nearest = &mut self.nearest[lane];
+            *nearest = if nearness < *nearest { nearness } else { *nearest };
         }
     }
 
-    /// φ = |x − x̄| − r̄ [ZB05 eq. 7], kept above the distance to the particles, and the average
-    /// velocity; returns which voxels have a particle near.
-    fn finish(&self, stencil: &Stencil, distance: &mut [f32], velocity: &mut [Vec3]) -> u8 {
-        let mut known = 0;
-        for lane in 0..8 {
+    /// φ = |x − x̄| − r̄ [ZB05 eq. 7], kept above the distance to the particles.
+    fn finish(&self, radius: f32) -> Lanes {
+        std::array::from_fn(|lane| {
             let weight = self.weight[lane];
-            if weight > 0.0 {
-                let mean = |sums: &[Lanes; 3]| {
-                    Vec3::new(sums[0][lane], sums[1][lane], sums[2][lane]) / weight
-                };
-                let nearest = self.nearest_squared[lane].sqrt();
-                distance[lane] = (mean(&self.offset).length() - stencil.radius)
-                    .max(nearest - FARTHEST_FROM_PARTICLE * stencil.radius);
-                velocity[lane] = mean(&self.velocity);
-                known |= 1 << lane;
+            if weight == 0.0 {
+                return radius;
             }
-        }
-        known
+            let offset = self.offset.map(|sums| sums[lane] / weight);
+            let [length, mean] = F::mean(&self.form, lane, weight, offset, radius);
+            (length - mean).max(F::beyond(self.nearest[lane], mean)).min(radius)
+        })
     }
 }

@@ -17,13 +17,36 @@ pub enum SurfaceError {
         /// Greatest value allowed.
         high: f32,
     },
-    /// Positions and velocities do not go in pairs.
-    #[error("{positions} positions came with {velocities} velocities; each particle needs both")]
+    /// A column is not as long as that of the positions.
+    #[error("there are {length} values of `{column}` for {particles} particles; each needs one")]
     LengthMismatch {
+        /// Which column.
+        column: String,
+        /// Its length.
+        length: usize,
         /// Number of positions.
-        positions: usize,
-        /// Number of velocities.
-        velocities: usize,
+        particles: usize,
+    },
+    /// A radius is not a number, or too small or large beside the spacing.
+    #[error(
+        "particle {index} has a radius of {radius} m; for this spacing it must lie between {low} \
+         and {high} m"
+    )]
+    Radius {
+        /// Index of the first such particle.
+        index: usize,
+        /// Its radius \[m\].
+        radius: f32,
+        /// Least radius \[m\].
+        low: f32,
+        /// Greatest radius \[m\].
+        high: f32,
+    },
+    /// A matrix is not one of an ellipsoid.
+    #[error("particle {index} has a flat or hollow ellipsoid; surface it without `anisotropic`")]
+    Ellipsoid {
+        /// Index of the first such particle.
+        index: usize,
     },
     /// A position or velocity is NaN or infinite.
     #[error("particle {index} is not finite: position {position} m, velocity {velocity} m/s")]

@@ -37,19 +37,6 @@ impl Tile {
         ]
     }
 
-    /// Least and greatest value among the 27 voxels around each of a row.
-    pub fn range_around(&self, row: usize) -> [[f32; 8]; 2] {
-        let (mut least, mut greatest) = ([f32::INFINITY; 8], [f32::NEG_INFINITY; 8]);
-        for n in 0..27 {
-            let values = self.shifted(row, n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1);
-            for i in 0..8 {
-                least[i] = least[i].min(values[i]);
-                greatest[i] = greatest[i].max(values[i]);
-            }
-        }
-        [least, greatest]
-    }
-
     fn load(&mut self, band: &Band, index: usize) {
         let block = band.grid.blocks()[index];
         let mut sources: [Result<&[f32; BLOCK_CELLS], f32>; 27] = [Err(0.0); 27];
@@ -77,20 +64,19 @@ impl Tile {
     }
 }
 
-/// Computes a new field, row by row, from the present distances; `row` gets the tile, the block's
-/// index and the row's.
-pub(super) fn map_rows<T: Copy + Send + Sync>(
+/// Computes new distances, row by row, from the present ones; `row` gets the tile, the block's index and
+/// the row's.
+pub(super) fn map_rows(
     band: &Band,
-    zero: T,
-    row: impl Fn(&Tile, usize, usize) -> [T; 8] + Sync,
-) -> Field<T> {
+    row: impl Fn(&Tile, usize, usize) -> [f32; 8] + Sync,
+) -> Field<f32> {
     let blocks = (0..band.grid.len())
         .into_par_iter()
         .map_init(
             || Tile([0.0; EDGE * EDGE * EDGE]),
             |tile, index| {
                 tile.load(band, index);
-                let mut out = Block([zero; BLOCK_CELLS]);
+                let mut out = Block([0.0; BLOCK_CELLS]);
                 for r in 0..64 {
                     out.0[r * 8..r * 8 + 8].copy_from_slice(&row(tile, index, r));
                 }

@@ -1,20 +1,24 @@
 //! From all evaluated blocks to those at the surface.
 
+use super::SurfaceOptions;
 use super::average::RawBlock;
-use super::extent::{Extent, dilate};
+use super::extent::Extent;
 use super::options::BAND_VOXELS;
-use super::{Surface, SurfaceOptions};
+use super::signs::{VoxelMask, at_surface, negative};
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::level_set::LevelSet;
-use glam::{IVec3, Vec3};
+use glam::IVec3;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+
+/// How far from the surface blocks are kept [voxels]: the band, and what smoothing may move it by.
+const MARGIN: i32 = BAND_VOXELS as i32 + 2;
 
 /// The surface while it is worked on. Distances are in voxels.
 #[derive(Debug, Default)]
 pub(super) struct Band {
-    /// Blocks within a block of the surface.
+    /// Blocks near the surface.
     pub grid: BlockGrid,
     /// Blocks outside `grid` that are all liquid.
     pub interior: FxHashSet<IVec3>,
@@ -22,10 +26,6 @@ pub(super) struct Band {
     pub distance: Field<f32>,
     /// What a voxel outside `grid` holds [voxels], negated in the interior.
     pub background: f32,
-    /// Average velocity [m/s].
-    pub velocity: Field<Vec3>,
-    /// Per row of eight voxels, a bit for each voxel whose velocity is known.
-    pub known: Vec<[u8; 64]>,
 }
 
 impl Band {
@@ -35,32 +35,29 @@ impl Band {
     }
 }
 
-/// Keeps the blocks within one block of the surface; blocks of liquid farther in become interior.
+/// Keeps the blocks that reach within [`MARGIN`] voxels of the surface; blocks of liquid farther in
+/// become interior.
 pub(super) fn keep_blocks_near_surface(
     raw: Vec<Option<Box<RawBlock>>>,
     extent: &Extent,
     options: &SurfaceOptions,
 ) -> Band {
-    let signs: Vec<Signs> = raw.par_iter().map(Signs::of).collect();
-    let touches_air = |index: usize| {
-        extent.evaluated.neighbours(index).iter().zip(neighbours_of(extent, index)).any(
-            |(n, block)| match *n {
-                NO_BLOCK => !extent.core.contains(&block),
-                n => signs[n as usize].air,
-            },
-        )
-    };
-    let wet: Vec<usize> = (0..raw.len()).filter(|i| signs[*i].liquid).collect();
-    let shore: Vec<IVec3> = wet
+    let masks = |block: &Option<Box<RawBlock>>| block.as_ref().map_or([0; 64], |b| negative(&b.0));
+    let negative: Vec<VoxelMask> = raw.par_iter().map(masks).collect();
+    let in_core = |block: IVec3| extent.core.contains(&block);
+    let near = at_surface(&extent.evaluated, &negative, in_core);
+    let blocks = extent.evaluated.blocks();
+    let reached: Vec<IVec3> = near
         .par_iter()
-        .filter(|i| touches_air(**i))
-        .map(|i| extent.evaluated.blocks()[*i])
+        .zip(blocks)
+        .flat_map_iter(|(near, block)| blocks_around(near).map(|offset| *block + offset))
         .collect();
-    let grid = BlockGrid::from_blocks(dilate(shore, 1));
-    let interior = wet
+    let grid = BlockGrid::from_blocks(reached);
+    let is_liquid = |mask: &VoxelMask| mask.iter().all(|row| *row == u8::MAX);
+    let interior = blocks
         .iter()
-        .filter(|i| !signs[**i].air)
-        .map(|i| &extent.evaluated.blocks()[*i])
+        .zip(&negative)
+        .filter_map(|(block, mask)| is_liquid(mask).then_some(block))
         .chain(&extent.core)
         .filter(|b| grid.find(**b).is_none())
         .copied()
@@ -68,8 +65,26 @@ pub(super) fn keep_blocks_near_surface(
     gather(raw, extent, grid, interior, options.radius())
 }
 
+/// Offsets to the blocks that lie within [`MARGIN`] voxels of the box around the voxels of a mask.
+fn blocks_around(mask: &VoxelMask) -> impl Iterator<Item = IVec3> + use<> {
+    let (mut low, mut high) = (IVec3::splat(i32::MAX), IVec3::splat(i32::MIN));
+    for (row, bits) in mask.iter().enumerate().filter(|(_, bits)| **bits != 0) {
+        let [first, last] = [bits.trailing_zeros(), 7 - bits.leading_zeros()].map(|z| z as i32);
+        let (x, y) = (row as i32 >> 3, row as i32 & 7);
+        low = low.min(IVec3::new(x, y, first));
+        high = high.max(IVec3::new(x, y, last));
+    }
+    let (low, high) = match low.cmple(high).all() {
+        true => ((low - MARGIN) >> 3, (high + MARGIN) >> 3),
+        false => (IVec3::ZERO, IVec3::NEG_ONE),
+    };
+    (low.x..=high.x).flat_map(move |x| {
+        (low.y..=high.y).flat_map(move |y| (low.z..=high.z).map(move |z| IVec3::new(x, y, z)))
+    })
+}
+
 /// Drops blocks without a voxel in the band, and goes over to metres.
-pub(super) fn trim_to_band(band: Band, options: &SurfaceOptions) -> Surface {
+pub(super) fn trim_to_band(band: Band, options: &SurfaceOptions) -> LevelSet {
     let in_band: Vec<bool> = band
         .distance
         .blocks
@@ -87,37 +102,13 @@ pub(super) fn trim_to_band(band: Band, options: &SurfaceOptions) -> Surface {
         let distance = &band.distance.blocks[*index].0;
         Block(std::array::from_fn(|i| distance[i] * options.voxel_size))
     };
-    Surface {
-        level_set: LevelSet {
-            cell_size: options.voxel_size,
-            band: BAND_VOXELS * options.voxel_size,
-            grid: BlockGrid::from_blocks(kept.iter().map(|i| band.grid.blocks()[*i])),
-            distance: Field { blocks: kept.par_iter().map(to_metres).collect() },
-            interior,
-        },
-        velocity: Field { blocks: kept.par_iter().map(|i| band.velocity.blocks[*i]).collect() },
+    LevelSet {
+        cell_size: options.voxel_size,
+        band: BAND_VOXELS * options.voxel_size,
+        grid: BlockGrid::from_blocks(kept.iter().map(|i| band.grid.blocks()[*i])),
+        distance: Field { blocks: kept.par_iter().map(to_metres).collect() },
+        interior,
     }
-}
-
-/// Which signs occur in a block.
-#[derive(Clone, Copy)]
-struct Signs {
-    liquid: bool,
-    air: bool,
-}
-
-impl Signs {
-    fn of(block: &Option<Box<RawBlock>>) -> Self {
-        block.as_ref().map_or(Self { liquid: false, air: true }, |block| Self {
-            liquid: block.distance.0.iter().any(|d| *d < 0.0),
-            air: block.distance.0.iter().any(|d| *d >= 0.0),
-        })
-    }
-}
-
-fn neighbours_of(extent: &Extent, index: usize) -> impl Iterator<Item = IVec3> {
-    let block = extent.evaluated.blocks()[index];
-    crate::numerics::grid::neighbour_offsets().map(move |o| block + o)
 }
 
 fn gather(
@@ -129,20 +120,10 @@ fn gather(
 ) -> Band {
     let source = |block: &IVec3| extent.evaluated.find(*block).and_then(|i| raw[i].as_deref());
     let distance = |block: &IVec3| match source(block) {
-        Some(raw) => raw.distance,
+        Some(raw) => *raw,
         None if extent.core.contains(block) => Block([-background; BLOCK_CELLS]),
         None => Block([background; BLOCK_CELLS]),
     };
-    let velocity =
-        |block: &IVec3| source(block).map_or(Block([Vec3::ZERO; BLOCK_CELLS]), |raw| raw.velocity);
-    let known = |block: &IVec3| source(block).map_or([0; 64], |raw| raw.known);
-    let blocks = grid.blocks();
-    Band {
-        distance: Field { blocks: blocks.par_iter().map(distance).collect() },
-        velocity: Field { blocks: blocks.par_iter().map(velocity).collect() },
-        known: blocks.par_iter().map(known).collect(),
-        grid,
-        interior,
-        background,
-    }
+    let distance = Field { blocks: grid.blocks().par_iter().map(distance).collect() };
+    Band { grid, interior, distance, background }
 }

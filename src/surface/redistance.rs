@@ -1,11 +1,9 @@
-//! True distances throughout the band, and velocities with them.
+//! True distances throughout the band.
 
 use super::halo::{Tile, map_rows};
 use super::narrow::Band;
 use super::options::BAND_VOXELS;
-use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK, block_of, local_cell, local_index};
-use glam::{IVec3, Vec3};
+use super::signs::{VoxelMask, at_surface, negative};
 use rayon::prelude::*;
 
 /// Passes that carry a distance across the band: each crosses one voxel along every axis, and the
@@ -20,32 +18,20 @@ const WEAKEST_GRADIENT: f32 = 0.5;
 /// Next to the surface the function is divided by its own slope; from there distances spread by
 /// the upwind scheme for |∇φ| = 1.
 pub(super) fn measure_distances(band: &mut Band) {
-    let near = map_rows(band, false, at_surface);
-    let started = map_rows(band, 0.0, |tile, block, row| {
-        let near = &near.blocks[block].0[row * 8..row * 8 + 8];
-        start_row(tile, row, near)
-    });
-    band.distance = started;
+    let masks: Vec<VoxelMask> = band.distance.blocks.par_iter().map(|b| negative(&b.0)).collect();
+    let near = at_surface(&band.grid, &masks, |block| band.interior.contains(&block));
+    band.distance = map_rows(band, |tile, block, row| start_row(tile, row, near[block][row]));
     band.background = BAND_VOXELS;
     for _ in 0..PASSES {
-        band.distance = map_rows(band, 0.0, |tile, block, row| {
-            let near = &near.blocks[block].0[row * 8..row * 8 + 8];
-            spread_row(tile, row, near)
-        });
+        band.distance = map_rows(band, |tile, block, row| spread_row(tile, row, near[block][row]));
     }
 }
 
-/// Which voxels of a row share a cell of the interpolation with the surface.
-fn at_surface(tile: &Tile, _block: usize, row: usize) -> [bool; 8] {
-    let [least, greatest] = tile.range_around(row);
-    std::array::from_fn(|i| least[i] < 0.0 && greatest[i] >= 0.0)
-}
-
-fn start_row(tile: &Tile, row: usize, near: &[bool]) -> [f32; 8] {
+fn start_row(tile: &Tile, row: usize, near: u8) -> [f32; 8] {
     let center = tile.center(row);
     let neighbours = tile.neighbours(row);
     std::array::from_fn(|i| {
-        if !near[i] {
+        if near & (1 << i) == 0 {
             return BAND_VOXELS.copysign(side(center[i]));
         }
         let slope: f32 = neighbours.iter().map(|[l, u]| (0.5 * (u[i] - l[i])).powi(2)).sum();
@@ -60,7 +46,7 @@ fn side(distance: f32) -> f32 {
     if distance < 0.0 { -1.0 } else { 1.0 }
 }
 
-fn spread_row(tile: &Tile, row: usize, near: &[bool]) -> [f32; 8] {
+fn spread_row(tile: &Tile, row: usize, near: u8) -> [f32; 8] {
     let center = tile.center(row);
     let [x, y, z] = tile.neighbours(row);
     let least = |[low, high]: [&[f32; 8]; 2]| -> [f32; 8] {
@@ -74,7 +60,9 @@ fn spread_row(tile: &Tile, row: usize, near: &[bool]) -> [f32; 8] {
     }
     let far: [f32; 8] =
         std::array::from_fn(|i| lesser(solve_eikonal(x[i], y[i], z[i]), center[i].abs()));
-    std::array::from_fn(|i| if near[i] { center[i] } else { far[i].copysign(center[i]) })
+    std::array::from_fn(
+        |i| if near & (1 << i) != 0 { center[i] } else { far[i].copysign(center[i]) },
+    )
 }
 
 /// The lesser of two numbers that are not NaN: one instruction, where `f32::min` takes several.
@@ -102,64 +90,4 @@ fn solve_eikonal(x: f32, y: f32, z: f32) -> f32 {
     let three = (sum + greater(sum * sum - 3.0 * (squares - 1.0), 0.0).sqrt()) / 3.0;
     let several = if two <= c { two } else { three };
     if one <= b { one } else { several }
-}
-
-/// Continues velocities from where particles are near to the whole band: each pass gives the
-/// voxels beside known ones the mean of these.
-pub(super) fn extend_velocity(band: &mut Band) {
-    for _ in 0..PASSES {
-        let grown: Vec<Option<(Block<Vec3>, [u8; 64])>> =
-            (0..band.grid.len()).into_par_iter().map(|index| grow_block(band, index)).collect();
-        if grown.iter().all(Option::is_none) {
-            return;
-        }
-        for (index, grown) in grown.into_iter().enumerate() {
-            if let Some((velocity, known)) = grown {
-                band.velocity.blocks[index] = velocity;
-                band.known[index] = known;
-            }
-        }
-    }
-}
-
-/// The block with one more layer of known velocities, `None` when nothing changes in the band.
-fn grow_block(band: &Band, index: usize) -> Option<(Block<Vec3>, [u8; 64])> {
-    let mut grown: Option<(Block<Vec3>, [u8; 64])> = None;
-    let distance = &band.distance.blocks[index].0;
-    for voxel in 0..BLOCK_CELLS {
-        if is_known(&band.known[index], voxel) || distance[voxel].abs() >= BAND_VOXELS {
-            continue;
-        }
-        let (mut sum, mut count) = (Vec3::ZERO, 0.0);
-        for neighbour in IVec3::AXES.iter().flat_map(|a| [-*a, *a]) {
-            if let Some(velocity) = known_velocity(band, index, local_cell(voxel) + neighbour) {
-                sum += velocity;
-                count += 1.0;
-            }
-        }
-        if count > 0.0 {
-            let (velocity, known) =
-                grown.get_or_insert_with(|| (band.velocity.blocks[index], band.known[index]));
-            velocity.0[voxel] = sum / count;
-            known[voxel >> 3] |= 1 << (voxel & 7);
-        }
-    }
-    grown
-}
-
-fn is_known(known: &[u8; 64], voxel: usize) -> bool {
-    known[voxel >> 3] & (1 << (voxel & 7)) != 0
-}
-
-/// Velocity of `cell`, counted from the first cell of block `index` and at most a block away.
-fn known_velocity(band: &Band, index: usize, cell: IVec3) -> Option<Vec3> {
-    let offset = block_of(cell);
-    let slot = (offset.x + 1) * 9 + (offset.y + 1) * 3 + offset.z + 1;
-    let block = match band.grid.neighbours(index)[slot as usize] {
-        NO_BLOCK => return None,
-        block => block as usize,
-    };
-    let voxel = local_index(cell);
-    let field: &Field<Vec3> = &band.velocity;
-    is_known(&band.known[block], voxel).then(|| field.blocks[block].0[voxel])
 }

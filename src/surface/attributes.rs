@@ -1,0 +1,274 @@
+//! Velocities and attributes at the surface: the particles' averages with the weights of
+//! [ZB05 eq. 10], continued to the whole band.
+
+use super::SurfaceOptions;
+use super::bins::Bins;
+use super::matter::Matter;
+use super::nearby::{Lanes, Nearby, PATCHES, voxel_of};
+use super::signs::VoxelMask;
+use crate::numerics::field::{Block, Field};
+use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK, block_of, local_cell, local_index};
+use crate::numerics::level_set::LevelSet;
+use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+use std::ops::{Add, Mul};
+
+/// Passes that continue values: the band is three voxels wide to either side, and its corner as far
+/// along each axis.
+const PASSES: usize = 6;
+
+/// A value of the particles on the voxels of the band.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// Its values, block by block as the level set.
+    pub values: Field<f32>,
+}
+
+/// Averages the velocities and attributes of particles on the voxels of a level set's band. Particles
+/// from number `real` on have a velocity and nothing else.
+pub(super) fn average_attributes(
+    bins: &Bins,
+    level_set: &LevelSet,
+    matter: &Matter<'_>,
+    velocities: &[Vec3],
+    options: &SurfaceOptions,
+) -> (Field<Vec3>, Vec<Attribute>) {
+    let averaged: Vec<Averaged> = (0..level_set.grid.len())
+        .into_par_iter()
+        .map_init(
+            || Workspace::new(bins, options),
+            |workspace, index| workspace.average(bins, level_set, index, matter, velocities),
+        )
+        .collect();
+    let band = Band::new(level_set);
+    let velocity = averaged.par_iter().map(|a| a.velocity).collect();
+    let known = averaged.iter().map(|a| a.moving).collect();
+    let velocity = band.extend(Field { blocks: velocity }, known);
+    let attributes = matter.attributes.iter().enumerate().map(|(n, column)| {
+        let values = averaged.par_iter().map(|a| a.attributes[n]).collect();
+        let known = averaged.iter().map(|a| a.known).collect();
+        Attribute {
+            name: column.name.to_owned(),
+            values: band.extend(Field { blocks: values }, known),
+        }
+    });
+    (velocity, attributes.collect())
+}
+
+/// The averages on one block.
+struct Averaged {
+    velocity: Block<Vec3>,
+    /// Where the velocity is known.
+    moving: VoxelMask,
+    attributes: Vec<Block<f32>>,
+    /// Where the attributes are known.
+    known: VoxelMask,
+}
+
+struct Workspace {
+    nearby: Nearby,
+    /// Per column, velocities first, the values of the particles nearby.
+    columns: Vec<Vec<f32>>,
+    sums: Vec<Lanes>,
+}
+
+impl Workspace {
+    fn new(bins: &Bins, options: &SurfaceOptions) -> Self {
+        Self { nearby: Nearby::new(bins, options), columns: Vec::new(), sums: Vec::new() }
+    }
+
+    fn average(
+        &mut self,
+        bins: &Bins,
+        level_set: &LevelSet,
+        index: usize,
+        matter: &Matter<'_>,
+        velocities: &[Vec3],
+    ) -> Averaged {
+        let attributes = matter.attributes.len();
+        let mut out = Averaged {
+            velocity: Block([Vec3::ZERO; BLOCK_CELLS]),
+            moving: [0; 64],
+            attributes: vec![Block([0.0; BLOCK_CELLS]); attributes],
+            known: [0; 64],
+        };
+        if !self.nearby.gather(bins, level_set.grid.blocks()[index]) {
+            return out;
+        }
+        self.load(matter, velocities);
+        let distance = &level_set.distance.blocks[index].0;
+        for patch in 0..PATCHES {
+            let voxels: [usize; 8] = std::array::from_fn(|lane| voxel_of(patch, lane));
+            if voxels.iter().all(|v| distance[*v].abs() >= level_set.band) {
+                continue;
+            }
+            let [weights, real] = self.sum(patch, matter.len());
+            for (lane, voxel) in voxels.into_iter().enumerate() {
+                if weights[lane] > 0.0 {
+                    let mean = |n: usize| self.sums[n][lane] / weights[lane];
+                    out.velocity.0[voxel] = Vec3::new(mean(0), mean(1), mean(2));
+                    out.moving[voxel >> 3] |= 1 << (voxel & 7);
+                }
+                if attributes > 0 && real[lane] > 0.0 {
+                    for (n, block) in out.attributes.iter_mut().enumerate() {
+                        block.0[voxel] = self.sums[3 + n][lane] / real[lane];
+                    }
+                    out.known[voxel >> 3] |= 1 << (voxel & 7);
+                }
+            }
+        }
+        out
+    }
+
+    fn load(&mut self, matter: &Matter<'_>, velocities: &[Vec3]) {
+        self.columns.resize(3 + matter.attributes.len(), Vec::new());
+        self.sums.resize(self.columns.len(), [0.0; 8]);
+        let particles = &self.nearby.particles;
+        for (n, column) in self.columns.iter_mut().enumerate() {
+            column.clear();
+            match n {
+                0..3 => column.extend(particles.iter().map(|p| velocities[p.index as usize][n])),
+                _ => {
+                    let values = matter.attributes[n - 3].values;
+                    let value = |index: u32| values.get(index as usize).copied().unwrap_or(0.0);
+                    column.extend(particles.iter().map(|p| value(p.index)));
+                }
+            }
+        }
+    }
+
+    /// Sums the columns for one patch; returns the sums of all weights and of those of particles below
+    /// `real`.
+    fn sum(&mut self, patch: usize, real: usize) -> [Lanes; 2] {
+        let Self { nearby, columns, sums } = self;
+        let [x, y, z, attributes @ ..] = columns.as_slice() else { return [[0.0; 8]; 2] };
+        sums.fill([0.0; 8]);
+        let (mut all, mut own, mut velocity) = ([0.0; 8], [0.0; 8], [[0.0; 8]; 3]);
+        nearby.for_each_around(patch, |index| {
+            let particle = &nearby.particles[index];
+            let k = nearby.weigh(patch, particle).weight;
+            let of_particle = [x[index], y[index], z[index]];
+            for lane in 0..8 {
+                all[lane] += k[lane];
+                for (sum, value) in velocity.iter_mut().zip(of_particle) {
+                    sum[lane] = k[lane].mul_add(value, sum[lane]);
+                }
+            }
+            if !attributes.is_empty() && (particle.index as usize) < real {
+                (0..8).for_each(|lane| own[lane] += k[lane]);
+                for (sum, column) in sums[3..].iter_mut().zip(attributes) {
+                    let value = column[index];
+                    (0..8).for_each(|lane| sum[lane] = k[lane].mul_add(value, sum[lane]));
+                }
+            }
+        });
+        sums[..3].copy_from_slice(&velocity);
+        [all, own]
+    }
+}
+
+/// Where values are wanted.
+struct Band<'a> {
+    level_set: &'a LevelSet,
+    voxels: Vec<VoxelMask>,
+}
+
+impl<'a> Band<'a> {
+    fn new(level_set: &'a LevelSet) -> Self {
+        let in_band = |values: &[f32]| {
+            let inside = values.iter().map(|d| u8::from(d.abs() < level_set.band));
+            inside.enumerate().fold(0, |bits, (i, inside)| bits | inside << i)
+        };
+        let of_block = |block: &Block<f32>| -> VoxelMask {
+            std::array::from_fn(|row| in_band(&block.0[row * 8..row * 8 + 8]))
+        };
+        let voxels = level_set.distance.blocks.par_iter().map(of_block).collect();
+        Self { level_set, voxels }
+    }
+
+    /// Continues values from where they are known to the whole band: each pass gives the voxels beside
+    /// known ones the mean of these.
+    fn extend<T: Average>(&self, mut field: Field<T>, mut known: Vec<VoxelMask>) -> Field<T> {
+        for _ in 0..PASSES {
+            let grown: Vec<Option<(Block<T>, VoxelMask)>> = (0..known.len())
+                .into_par_iter()
+                .map(|index| self.grow_block(&field, &known, index))
+                .collect();
+            if grown.iter().all(Option::is_none) {
+                break;
+            }
+            for (index, grown) in grown.into_iter().enumerate() {
+                if let Some((values, voxels)) = grown {
+                    field.blocks[index] = values;
+                    known[index] = voxels;
+                }
+            }
+        }
+        field
+    }
+
+    /// The block with one more layer of known values, `None` when nothing changes in the band.
+    fn grow_block<T: Average>(
+        &self,
+        field: &Field<T>,
+        known: &[VoxelMask],
+        index: usize,
+    ) -> Option<(Block<T>, VoxelMask)> {
+        let mut grown: Option<(Block<T>, VoxelMask)> = None;
+        for voxel in missing(&self.voxels[index], &known[index]) {
+            let around = IVec3::AXES.iter().flat_map(|a| [-*a, *a]);
+            let values = around
+                .filter_map(|step| self.known_value(field, known, index, local_cell(voxel) + step));
+            let (mut sum, mut count) = (T::default(), 0.0);
+            for value in values {
+                sum = sum + value;
+                count += 1.0;
+            }
+            if count > 0.0 {
+                let (block, voxels) =
+                    grown.get_or_insert_with(|| (field.blocks[index], known[index]));
+                block.0[voxel] = sum * (1.0 / count);
+                voxels[voxel >> 3] |= 1 << (voxel & 7);
+            }
+        }
+        grown
+    }
+
+    /// Value of `cell`, counted from the first cell of block `index` and at most a block away.
+    fn known_value<T: Copy>(
+        &self,
+        field: &Field<T>,
+        known: &[VoxelMask],
+        index: usize,
+        cell: IVec3,
+    ) -> Option<T> {
+        let offset = block_of(cell);
+        let slot = (offset.x + 1) * 9 + (offset.y + 1) * 3 + offset.z + 1;
+        let block = match self.level_set.grid.neighbours(index)[slot as usize] {
+            NO_BLOCK => return None,
+            block => block as usize,
+        };
+        let voxel = local_index(cell);
+        is_known(&known[block], voxel).then(|| field.blocks[block].0[voxel])
+    }
+}
+
+/// The voxels that are wanted and not known.
+fn missing(wanted: &VoxelMask, known: &VoxelMask) -> impl Iterator<Item = usize> {
+    let rows = wanted.iter().zip(known).map(|(wanted, known)| wanted & !known).enumerate();
+    rows.filter(|(_, bits)| *bits != 0).flat_map(|(row, bits)| {
+        (0..8).filter(move |i| bits & (1 << i) != 0).map(move |i| row * 8 + i)
+    })
+}
+
+fn is_known(known: &VoxelMask, voxel: usize) -> bool {
+    known[voxel >> 3] & (1 << (voxel & 7)) != 0
+}
+
+/// What can be averaged.
+trait Average: Copy + Default + Send + Sync + Add<Output = Self> + Mul<f32, Output = Self> {}
+
+impl Average for f32 {}
+impl Average for Vec3 {}

@@ -1,0 +1,177 @@
+//! What a surface is wrapped around.
+
+use super::{SurfaceError, SurfaceOptions};
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Voxel coordinates stay below this, so that sums of a few never overflow.
+const FARTHEST_VOXEL: f64 = (1 << 28) as f64;
+/// Radii that a particle may have, in spacings. Below half a spacing, flat surfaces show the
+/// particles [ZB05 §5]; particles of more than two reach farther than the neighbourhood.
+const RADII: [f32; 2] = [0.1, 2.0];
+
+/// Particles in columns, all of the same length but for those that may be empty. Their order changes
+/// nothing but rounding; sorted input is faster.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Matter<'a> {
+    /// Positions \[m\].
+    pub positions: &'a [Vec3],
+    /// Velocities [m/s].
+    pub velocities: &'a [Vec3],
+    /// Radii r_i \[m\] in [ZB05 eq. 9], or empty: all are as large as the spacing.
+    pub radii: &'a [f32],
+    /// The matrix A \[m²\] of each particle's ellipsoid as xx, yy, zz, xy, yz, zx, or empty: all are
+    /// spheres. What counts is its shape; its size is the particle's radius.
+    pub ellipsoids: &'a [[f32; 6]],
+    /// Numbers that the surface gets too.
+    pub attributes: &'a [Column<'a>],
+}
+
+/// A number of each particle.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// One value a particle.
+    pub values: &'a [f32],
+}
+
+impl<'a> Matter<'a> {
+    /// Spheres as large as the spacing.
+    pub fn new(positions: &'a [Vec3], velocities: &'a [Vec3]) -> Self {
+        Self { positions, velocities, ..Self::default() }
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// True without a single particle.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    pub(super) fn check(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
+        let particles = self.len();
+        let optional = |length: usize| if length == 0 { particles } else { length };
+        let lengths = [
+            ("velocities", self.velocities.len()),
+            ("radii", optional(self.radii.len())),
+            ("ellipsoids", optional(self.ellipsoids.len())),
+        ];
+        let attributes = self.attributes.iter().map(|a| (a.name, a.values.len()));
+        for (column, length) in lengths.into_iter().chain(attributes) {
+            if length != particles {
+                let column = column.to_owned();
+                return Err(SurfaceError::LengthMismatch { column, length, particles });
+            }
+        }
+        if particles > u32::MAX as usize {
+            return Err(SurfaceError::TooManyParticles { particles });
+        }
+        self.check_motion(options)?;
+        self.check_shapes(options)
+    }
+
+    fn check_motion(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
+        let farthest = (FARTHEST_VOXEL * f64::from(options.voxel_size)) as f32;
+        let bad = |(p, v): (&Vec3, &Vec3)| {
+            !(v.is_finite() && p.abs().max_element() < farthest) || p.is_nan()
+        };
+        let pairs = self.positions.par_iter().zip(self.velocities);
+        match pairs.position_first(bad) {
+            None => Ok(()),
+            Some(index) => {
+                let (position, velocity) = (self.positions[index], self.velocities[index]);
+                Err(if position.is_finite() && velocity.is_finite() {
+                    SurfaceError::TooFar { index, position, voxel_size: options.voxel_size }
+                } else {
+                    SurfaceError::NotFinite { index, position, velocity }
+                })
+            }
+        }
+    }
+
+    fn check_shapes(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
+        let [low, high] = RADII.map(|r| r * options.spacing);
+        if let Some(index) = self.radii.par_iter().position_first(|r| !(*r >= low && *r <= high)) {
+            return Err(SurfaceError::Radius { index, radius: self.radii[index], low, high });
+        }
+        let bad = |shape: &[f32; 6]| Metric::of(shape).is_none();
+        match self.ellipsoids.par_iter().position_first(bad) {
+            Some(index) => Err(SurfaceError::Ellipsoid { index }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The inverse of an ellipsoid's matrix, scaled so that a sphere has the unit matrix: xx, yy, zz, xy,
+/// yz, zx.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Metric(pub [f32; 6]);
+
+impl Metric {
+    pub const SPHERE: Self = Self([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+
+    /// `None` if the matrix is not positive definite.
+    pub fn of(shape: &[f32; 6]) -> Option<Self> {
+        let [xx, yy, zz, xy, yz, zx] = shape.map(f64::from);
+        let adjugate = [
+            yy * zz - yz * yz,
+            xx * zz - zx * zx,
+            xx * yy - xy * xy,
+            yz * zx - xy * zz,
+            xy * zx - yz * xx,
+            xy * yz - zx * yy,
+        ];
+        let determinant = xx * adjugate[0] + xy * adjugate[3] + zx * adjugate[5];
+        let positive = xx > 0.0 && adjugate[2] > 0.0 && determinant > 0.0;
+        // A⁻¹ det(A)^(1/3): as large as that of the sphere with the same volume.
+        let scale = determinant.powf(-2.0 / 3.0);
+        let metric = adjugate.map(|v| (v * scale) as f32);
+        (positive && metric.iter().all(|v| v.is_finite())).then_some(Self(metric))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_metric_of_a_sphere_of_any_size_is_the_unit_matrix() {
+        for square in [1e-6_f32, 1.0, 4e4] {
+            let metric = Metric::of(&[square, square, square, 0.0, 0.0, 0.0]).unwrap();
+            for (found, expected) in metric.0.iter().zip(Metric::SPHERE.0) {
+                assert!((found - expected).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_along_an_ellipsoids_axes_are_those_of_the_sphere_of_its_volume() {
+        // Semi-axes 2, 1, ½ along the diagonals of the xy plane and z.
+        let Metric([xx, yy, zz, xy, yz, zx]) =
+            Metric::of(&[2.5, 2.5, 0.25, 1.5, 0.0, 0.0]).unwrap();
+        let square = |v: Vec3| {
+            xx * v.x * v.x
+                + yy * v.y * v.y
+                + zz * v.z * v.z
+                + 2.0 * (xy * v.x * v.y + yz * v.y * v.z + zx * v.z * v.x)
+        };
+        let half = 0.5_f32.sqrt();
+        for tip in
+            [Vec3::new(2.0 * half, 2.0 * half, 0.0), Vec3::new(half, -half, 0.0), Vec3::Z * 0.5]
+        {
+            assert!((square(tip) - 1.0).abs() < 1e-5, "{tip}");
+        }
+    }
+
+    #[test]
+    fn flat_and_hollow_matrices_have_no_metric() {
+        for shape in [[0.0; 6], [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], [-1.0, -1.0, 1.0, 0.0, 0.0, 0.0]] {
+            assert_eq!(Metric::of(&shape), None);
+        }
+        assert_eq!(Metric::of(&[f32::NAN; 6]), None);
+    }
+}

@@ -1,0 +1,275 @@
+//! The zero set of a level set as triangles.
+
+use super::cases::{Case, Cases, DIAGONALS, EDGE_CORNERS, MIDDLE};
+use crate::numerics::grid::{BlockGrid, NO_BLOCK, block_of, local_index};
+use crate::numerics::level_set::LevelSet;
+use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+
+/// Corners stay this far from the ends of their edge, as a share of it, so that no triangle is without
+/// an area.
+const CLEARANCE: f32 = 0.01;
+/// Voxels along an edge of a block and of the layer above it.
+const EDGE: usize = 9;
+/// Steps to the upper neighbours along x, y and z in a tile.
+const STEPS: [usize; 3] = [EDGE * EDGE, EDGE, 1];
+
+/// Corners \[m\] and triangles, counter-clockwise seen from outside.
+pub(super) fn triangulate(level_set: &LevelSet) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let grid = blocks_with_cells(level_set);
+    let counted: Vec<Corners> = (0..grid.len())
+        .into_par_iter()
+        .map_init(Tile::new, |tile, block| {
+            tile.load(level_set, grid.blocks()[block]);
+            Corners::count(tile)
+        })
+        .collect();
+    let mut corners = counted;
+    let mut total = 0;
+    for block in &mut corners {
+        let count = block.first;
+        block.first = total;
+        total += count;
+    }
+    let filled: Vec<(Vec<Vec3>, Vec<[u32; 3]>)> = (0..grid.len())
+        .into_par_iter()
+        .filter(|block| corners[*block].any)
+        .map_init(Tile::new, |tile, block| {
+            tile.load(level_set, grid.blocks()[block]);
+            let places = places(tile, &corners[block], grid.blocks()[block], level_set.cell_size);
+            (places, triangles(tile, block, &grid, &corners))
+        })
+        .collect();
+    let places: Vec<&[Vec3]> = filled.iter().map(|(places, _)| places.as_slice()).collect();
+    let triangles: Vec<&[[u32; 3]]> = filled.iter().map(|(_, t)| t.as_slice()).collect();
+    (places.concat(), triangles.concat())
+}
+
+/// The blocks whose voxels are the lowest corner of a cell with both signs: those of the level set,
+/// and those below them where the sign changes on the way.
+fn blocks_with_cells(level_set: &LevelSet) -> BlockGrid {
+    let below = level_set.grid.blocks().par_iter().enumerate().flat_map_iter(|(index, block)| {
+        let values = &level_set.distance.blocks[index].0;
+        (1..8).filter_map(move |n: i32| {
+            let step = IVec3::new(n >> 2, n >> 1 & 1, n & 1);
+            let slot = (1 - step).dot(IVec3::new(9, 3, 1)) as usize;
+            if level_set.grid.neighbours(index)[slot] != NO_BLOCK {
+                return None;
+            }
+            let there = *block - step;
+            let inside = level_set.interior.contains(&there);
+            let changes = |i: usize| (values[i] < 0.0) != inside;
+            let first = |v: usize, stride: usize, fixed: i32| fixed == 0 || v / stride % 8 == 0;
+            let touches =
+                |v: &usize| first(*v, 64, step.x) && first(*v, 8, step.y) && first(*v, 1, step.z);
+            (0..512).filter(touches).any(changes).then_some(there)
+        })
+    });
+    let below: Vec<IVec3> = below.collect();
+    if below.is_empty() {
+        return level_set.grid.clone();
+    }
+    BlockGrid::from_blocks(level_set.grid.blocks().iter().copied().chain(below))
+}
+
+/// The values of a block and of the layer above it along each axis.
+struct Tile([f32; EDGE * EDGE * EDGE]);
+
+impl Tile {
+    fn new() -> Self {
+        Self([0.0; EDGE * EDGE * EDGE])
+    }
+
+    fn load(&mut self, level_set: &LevelSet, block: IVec3) {
+        let outside = |block: &IVec3| match level_set.interior.contains(block) {
+            true => -level_set.band,
+            false => level_set.band,
+        };
+        for n in 0..8 {
+            let step = IVec3::new(n >> 2, n >> 1 & 1, n & 1);
+            let source = level_set.grid.find(block + step).ok_or_else(|| outside(&(block + step)));
+            let value = |voxel: IVec3| match source {
+                Ok(index) => level_set.distance.blocks[index].0[local_index(voxel)],
+                Err(value) => value,
+            };
+            let range = |axis: usize| if step[axis] == 1 { 8..9 } else { 0..8 };
+            for x in range(0) {
+                for y in range(1) {
+                    for z in range(2) {
+                        let at = (x * EDGE + y) * EDGE + z;
+                        self.0[at] = value(IVec3::new(x as i32, y as i32, z as i32));
+                    }
+                }
+            }
+        }
+    }
+
+    fn place(voxel: usize) -> usize {
+        ((voxel >> 6) * EDGE + (voxel >> 3 & 7)) * EDGE + (voxel & 7)
+    }
+}
+
+/// The corners of the mesh on the edges from a block's voxels to their upper neighbours.
+struct Corners {
+    /// Per axis and row of eight voxels, a bit for each voxel whose edge the surface crosses.
+    crossed: [[u8; 64]; 3],
+    /// Per axis and row, corners of the block before the row.
+    before: [[u16; 64]; 3],
+    /// The voxels whose cells have corners inside, in order, and how many corners come before theirs.
+    inside: Vec<(u16, u32)>,
+    /// Number of the block's first corner; until these are known, how many it has.
+    first: u32,
+    /// Whether the block's cells have a triangle.
+    any: bool,
+}
+
+impl Corners {
+    fn count(tile: &Tile) -> Self {
+        let mut out = Self {
+            crossed: [[0; 64]; 3],
+            before: [[0; 64]; 3],
+            inside: Vec::new(),
+            first: 0,
+            any: false,
+        };
+        let first = tile.0[0] < 0.0;
+        if tile.0.iter().all(|d| (*d < 0.0) == first) {
+            return out;
+        }
+        out.any = true;
+        let mut count = 0;
+        for (axis, step) in STEPS.into_iter().enumerate() {
+            for row in 0..64 {
+                out.before[axis][row] = count;
+                let at = Tile::place(row * 8);
+                let differs = |z: usize| (tile.0[at + z] < 0.0) != (tile.0[at + z + step] < 0.0);
+                let bits = (0..8).fold(0, |bits, z| bits | u8::from(differs(z)) << z);
+                out.crossed[axis][row] = bits;
+                count += bits.count_ones() as u16;
+            }
+        }
+        let mut count = u32::from(count);
+        for voxel in 0..512 {
+            let cell = Cell { tile, voxel };
+            let inside = cell.case().map_or(0, |case| case.around.len());
+            if inside > 0 {
+                out.inside.push((voxel as u16, count));
+                count += inside as u32;
+            }
+        }
+        out.first = count;
+        out
+    }
+
+    /// Number of the first corner inside a voxel's cell.
+    fn number_inside(&self, voxel: usize) -> u32 {
+        let found = self.inside.binary_search_by_key(&(voxel as u16), |(voxel, _)| *voxel);
+        self.first + found.map_or(0, |n| self.inside[n].1)
+    }
+
+    /// Number of the corner on a voxel's edge along an axis.
+    fn number(&self, axis: usize, voxel: usize) -> u32 {
+        let (row, z) = (voxel >> 3, voxel & 7);
+        let below = self.crossed[axis][row] & ((1 << z) - 1);
+        self.first + u32::from(self.before[axis][row]) + below.count_ones()
+    }
+}
+
+/// The block's corners in the order of their numbers \[m\].
+fn places(tile: &Tile, corners: &Corners, block: IVec3, cell_size: f32) -> Vec<Vec3> {
+    let first = (block * 8).as_dvec3() + 0.5;
+    let to_metres = |place: Vec3| ((first + place.as_dvec3()) * f64::from(cell_size)).as_vec3();
+    let mut places = Vec::new();
+    for axis in 0..3 {
+        for row in 0..64 {
+            let bits = corners.crossed[axis][row];
+            for z in (0..8).filter(|z| bits & (1 << z) != 0) {
+                let cell = Cell { tile, voxel: row * 8 + z };
+                places.push(to_metres(cell.crossing(4 * axis as u8)));
+            }
+        }
+    }
+    for (voxel, _) in &corners.inside {
+        let cell = Cell { tile, voxel: *voxel as usize };
+        for around in cell.case().iter().flat_map(|case| &case.around) {
+            let sum: Vec3 = around.iter().map(|edge| cell.crossing(*edge)).sum();
+            places.push(to_metres(sum / around.len() as f32));
+        }
+    }
+    places
+}
+
+fn triangles(tile: &Tile, block: usize, grid: &BlockGrid, corners: &[Corners]) -> Vec<[u32; 3]> {
+    let mut triangles = Vec::new();
+    for voxel in 0..512 {
+        let cell = Cell { tile, voxel };
+        let Some(case) = cell.case() else { continue };
+        let number = |edge: u8| {
+            if edge >= MIDDLE {
+                return corners[block].number_inside(voxel) + u32::from(edge - MIDDLE);
+            }
+            let voxel = cell.coordinates() + corner_step(EDGE_CORNERS[edge as usize]);
+            let slot = (block_of(voxel) + 1).dot(IVec3::new(9, 3, 1)) as usize;
+            // Present: an edge with both signs belongs to a block that is in the grid.
+            let source = grid.neighbours(block)[slot] as usize;
+            corners.get(source).map_or(0, |c| c.number(edge as usize / 4, local_index(voxel)))
+        };
+        triangles.extend(case.triangles.iter().map(|edges| edges.map(number)));
+    }
+    triangles
+}
+
+/// The cell between a voxel of a block and its upper neighbours.
+#[derive(Clone, Copy)]
+struct Cell<'a> {
+    tile: &'a Tile,
+    voxel: usize,
+}
+
+impl Cell<'_> {
+    fn coordinates(self) -> IVec3 {
+        IVec3::new(self.voxel as i32 >> 6, self.voxel as i32 >> 3 & 7, self.voxel as i32 & 7)
+    }
+
+    fn corner(self, c: usize) -> f32 {
+        let step = (c >> 2) * STEPS[0] + (c >> 1 & 1) * STEPS[1] + (c & 1) * STEPS[2];
+        self.tile.0[Tile::place(self.voxel) + step]
+    }
+
+    /// How the surface runs through it, if it does.
+    fn case(self) -> Option<&'static Case> {
+        let negative = (0..8).fold(0, |bits, c| bits | u8::from(self.corner(c) < 0.0) << c);
+        if negative == 0 || negative == u8::MAX {
+            return None;
+        }
+        let cases = Cases::get();
+        Some(cases.case(negative, self.joined_faces(cases.ambiguous(negative), negative)))
+    }
+
+    /// Of the ambiguous faces, those on whose bilinear function the negative corners are connected:
+    /// its saddle is negative.
+    fn joined_faces(self, ambiguous: u8, negative: u8) -> u8 {
+        let faces = (0..6).filter(|face| ambiguous & (1 << face) != 0);
+        faces.fold(0, |bits, face| {
+            let [a, b, c, d] = DIAGONALS[face];
+            let (one, other) = (self.corner(a) * self.corner(b), self.corner(c) * self.corner(d));
+            let joined = if negative & (1 << a) != 0 { one > other } else { other > one };
+            bits | u8::from(joined) << face
+        })
+    }
+
+    /// Where the surface crosses an edge, counted from the centre of the block's first voxel.
+    fn crossing(self, edge: u8) -> Vec3 {
+        let (axis, first) = (edge as usize / 4, EDGE_CORNERS[edge as usize]);
+        let (low, high) = (self.corner(first), self.corner(first | 4 >> axis));
+        let share = (low / (low - high)).clamp(CLEARANCE, 1.0 - CLEARANCE);
+        let mut place = (self.coordinates() + corner_step(first)).as_vec3();
+        place[axis] += share;
+        place
+    }
+}
+
+/// Coordinates of a corner of a cell.
+fn corner_step(c: usize) -> IVec3 {
+    IVec3::new(c as i32 >> 2, c as i32 >> 1 & 1, c as i32 & 1)
+}

@@ -1,0 +1,75 @@
+//! Triangle meshes of surfaces: closed, every side between two triangles, every corner in one fan.
+//!
+//! ```text
+//! Surface ─► triangulate ─► smooth ─► values at the corners ─► Mesh
+//!            cases          even out  velocity, normals,
+//!            of a cell      triangles attributes
+//! ```
+
+mod cases;
+mod extract;
+mod smooth;
+mod values;
+
+use super::{Surface, SurfaceError};
+use glam::Vec3;
+
+/// Most passes of [`MeshOptions::smoothing`].
+pub const MAX_MESH_SMOOTHING: u32 = 100;
+
+/// How to make a mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeshOptions {
+    /// Passes that even out corners without shrinking what they enclose, 0 … [`MAX_MESH_SMOOTHING`].
+    pub smoothing: u32,
+}
+
+impl MeshOptions {
+    fn validate(&self) -> Result<(), SurfaceError> {
+        let (value, high) = (self.smoothing as f32, MAX_MESH_SMOOTHING as f32);
+        match self.smoothing <= MAX_MESH_SMOOTHING {
+            true => Ok(()),
+            false => Err(SurfaceError::OptionOutOfRange {
+                name: "mesh_smoothing",
+                value,
+                low: 0.0,
+                high,
+            }),
+        }
+    }
+}
+
+/// A closed triangle mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Corners \[m\].
+    pub positions: Vec<Vec3>,
+    /// Triangles, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Outward unit normals at the corners.
+    pub normals: Vec<Vec3>,
+    /// Velocities at the corners [m/s].
+    pub velocities: Vec<Vec3>,
+    /// The surface's attributes at the corners.
+    pub attributes: Vec<MeshAttribute>,
+}
+
+/// A value at each corner of a mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshAttribute {
+    /// Its name.
+    pub name: String,
+    /// One value a corner.
+    pub values: Vec<f32>,
+}
+
+/// The surface as a mesh.
+///
+/// # Errors
+/// Options out of range.
+pub fn mesh(surface: &Surface, options: &MeshOptions) -> Result<Mesh, SurfaceError> {
+    options.validate()?;
+    let (mut positions, triangles) = extract::triangulate(&surface.level_set);
+    smooth::smooth(&mut positions, &triangles, options.smoothing);
+    Ok(values::at_corners(surface, positions, triangles))
+}
