@@ -4,7 +4,7 @@ use foreshore::cache::atomic::AtomicFile;
 use foreshore::cache::inspect::{Contents, inspect};
 use foreshore::cache::manifest::Depth;
 use foreshore::cache::particles::{ParticleInfo, write as write_particles};
-use foreshore::cache::surface::{SurfaceInfo, write as write_surface};
+use foreshore::cache::surface::{NamedSurface, SurfaceInfo, write as write_surface};
 use foreshore::particles::{DeepWater, Particles};
 use foreshore::surface::{BAND_VOXELS, SurfaceOptions, reconstruct};
 use foreshore_alembic::{Archive, PointsReader};
@@ -43,7 +43,9 @@ fn surface_file(folder: &Path, particles: &Particles, half: bool) -> PathBuf {
     let options = SurfaceOptions::new(0.05, 0.05);
     let Particles { position, velocity, .. } = particles;
     let deep = (&DeepWater::default(), 0.1);
-    write_surface(&mut file, position, velocity, deep, &options, &info).unwrap();
+    let surface = reconstruct(position, velocity, &options).unwrap();
+    let named = NamedSurface { suffix: "", surface: &surface };
+    write_surface(&mut file, &[named], deep, &info).unwrap();
     file.commit().unwrap();
     path
 }

@@ -98,7 +98,8 @@ fn rebuild_exit(error: &RebuildError) -> Exit {
         RebuildError::Cache(_)
         | RebuildError::Scene(_)
         | RebuildError::NoFrames { .. }
-        | RebuildError::NoParticles { .. } => Exit::Cache,
+        | RebuildError::NoParticles { .. }
+        | RebuildError::Damaged { .. } => Exit::Cache,
         RebuildError::Internal(_) => Exit::Internal,
     }
 }

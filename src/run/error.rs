@@ -1,6 +1,7 @@
 //! Why a bake could not be done.
 
 use crate::cache::CacheError;
+use crate::cache::manifest::Fault;
 use crate::scene::SceneError;
 use crate::solver::SimulationError;
 use crate::surface::SurfaceError;
@@ -113,6 +114,12 @@ pub enum RebuildError {
     NoParticles {
         /// The frame.
         frame: i32,
+    },
+    /// A file of particles that is not as the manifest says.
+    #[error("{fault}; bake again from the frame before, with --resume")]
+    Damaged {
+        /// Which file, and what is wrong with it.
+        fault: Fault,
     },
     /// Particles without ellipsoids.
     #[error(

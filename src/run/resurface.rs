@@ -296,8 +296,10 @@ impl Maker<'_> {
         if files.iter().all(|f| done(f) && faults.iter().all(|fault| fault.path != *f)) {
             return Ok(Made { unchanged: true, triangles: 0, files });
         }
-        let path = self.resolved(&source.path)?;
-        let particles = load::particles(&path)?;
+        if let Some(fault) = faults.into_iter().find(|fault| fault.path == source.path) {
+            return Err(RebuildError::Damaged { fault });
+        }
+        let particles = load::particles(&self.resolved(&source.path)?)?;
         let deep = self.deep(entry)?;
         let (mut triangles, mut entries) = (0, Vec::new());
         for when in std::iter::once(0.0).chain(self.job.request.shutter.iter().copied()) {

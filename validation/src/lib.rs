@@ -20,12 +20,13 @@ pub mod page;
 pub mod sand;
 mod scene;
 pub mod water;
+mod wrapping;
 
 pub use experiment::{Curve, Demand, Experiment, Failed, Mark, Measure, Panel, Run, Unit};
 
 /// All experiments.
 pub fn all() -> Vec<&'static Experiment> {
-    [&water::ALL[..], &sand::ALL[..]].concat()
+    [&water::ALL[..], &sand::ALL[..], &[&wrapping::EXPERIMENT]].concat()
 }
 
 /// The experiment of a name.

@@ -1,0 +1,249 @@
+//! Meshes of surfaces: closed, manifold, where they should be, and the same for any thread count.
+
+use foreshore::numerics::random::uniform3;
+use foreshore::surface::mesh::{Mesh, MeshOptions, mesh};
+use foreshore::surface::{Column, Matter, Surface, SurfaceError, SurfaceOptions, wrap};
+use glam::{DVec3, Vec3};
+use std::collections::HashMap;
+
+const SPACING: f32 = 1.0 / 16.0;
+
+/// Particles in the unit cube, one in each cube of edge `SPACING` in `region`, anywhere in it.
+fn particles(region: impl Fn(Vec3) -> bool) -> Vec<Vec3> {
+    let edge = (1.0 / SPACING) as u64;
+    let place = |n: u64| [n / edge / edge, n / edge % edge, n % edge];
+    (0..edge.pow(3))
+        .map(|n| {
+            let [x, y, z] = place(n);
+            let corner = Vec3::new(x as f32, y as f32, z as f32);
+            (corner + Vec3::from(uniform3(5, x, y, z))) * SPACING
+        })
+        .filter(|p| region(*p))
+        .collect()
+}
+
+fn surface(positions: &[Vec3], voxel: f32) -> Surface {
+    let velocities = vec![Vec3::ZERO; positions.len()];
+    let options = SurfaceOptions::new(voxel * SPACING, SPACING);
+    wrap(&Matter::new(positions, &velocities), None, &options).unwrap()
+}
+
+fn volume(mesh: &Mesh) -> f64 {
+    let corner = |n: u32| mesh.positions[n as usize].as_dvec3();
+    let sum: f64 =
+        mesh.triangles.iter().map(|t| corner(t[0]).dot(corner(t[1]).cross(corner(t[2])))).sum();
+    sum / 6.0
+}
+
+/// Each side lies between two triangles that run along it in opposite directions, and the triangles
+/// around each corner are one fan.
+fn assert_closed_manifold(mesh: &Mesh) {
+    let mut next = HashMap::new();
+    for triangle in &mesh.triangles {
+        for n in 0..3 {
+            let [a, b, c] = [0, 1, 2].map(|k| triangle[(n + k) % 3]);
+            assert!(next.insert((a, b), c).is_none(), "side {a}-{b} twice in one direction");
+        }
+    }
+    assert!(next.keys().all(|(a, b)| next.contains_key(&(*b, *a))), "there is a hole");
+    let mut around = vec![0; mesh.positions.len()];
+    mesh.triangles.iter().flatten().for_each(|corner| around[*corner as usize] += 1);
+    let mut begun = vec![false; mesh.positions.len()];
+    for (&(corner, first), _) in &next {
+        if std::mem::replace(&mut begun[corner as usize], true) {
+            continue;
+        }
+        let (mut at, mut fan) = (first, 0);
+        loop {
+            at = next[&(corner, at)];
+            fan += 1;
+            if at == first {
+                break;
+            }
+        }
+        assert_eq!(fan, around[corner as usize], "corner {corner} has several fans");
+    }
+    assert!(begun.iter().all(|b| *b), "a corner belongs to no triangle");
+}
+
+#[test]
+fn no_matter_gives_a_mesh_without_triangles() {
+    let mesh = mesh(&surface(&[], 0.5), &MeshOptions::default()).unwrap();
+    assert_eq!(mesh, Mesh::default());
+}
+
+/// Random signs at every voxel: all cases of cells side by side, ambiguous ones among them.
+#[test]
+fn noise_is_meshed_without_a_hole() {
+    for seed in 0..4 {
+        let mut surface = surface(&particles(|_| true), 1.0);
+        for (n, block) in surface.level_set.distance.blocks.iter_mut().enumerate() {
+            for (i, distance) in block.0.iter_mut().enumerate() {
+                *distance = (uniform3(seed, n as u64, i as u64, 9)[0] - 0.5) * SPACING;
+            }
+        }
+        let mesh = mesh(&surface, &MeshOptions::default()).unwrap();
+        assert!(mesh.triangles.len() > 10_000);
+        assert_closed_manifold(&mesh);
+    }
+}
+
+#[test]
+fn splashes_sheets_and_drops_are_meshed_without_a_hole() {
+    let sheet = |p: Vec3| (p.y - 0.5).abs() < 0.6 * SPACING;
+    let spray = |p: Vec3| uniform3(3, (p.x * 1e6) as u64, (p.z * 1e6) as u64, 0)[0] < 0.03;
+    for voxel in [1.0, 0.5, 0.3] {
+        let positions = particles(|p| sheet(p) || spray(p));
+        for smoothing in [0, 10] {
+            let mesh = mesh(&surface(&positions, voxel), &MeshOptions { smoothing }).unwrap();
+            assert_closed_manifold(&mesh);
+            assert!(mesh.positions.iter().all(|p| p.is_finite()));
+            let unit = |n: &Vec3| (n.length() - 1.0).abs() < 1e-5;
+            assert!(mesh.normals.iter().all(unit));
+        }
+    }
+}
+
+/// A sphere of radius r among voxels of h: corners lie on it to what linear interpolation along an
+/// edge makes of its curvature, h² / (8 r).
+#[test]
+fn corners_lie_on_the_surface_and_triangles_face_outwards() {
+    let (center, radius) = (Vec3::new(0.31, 0.22, 0.57), SPACING);
+    let options = SurfaceOptions {
+        smoothing: 0,
+        lowering: 0,
+        ..SurfaceOptions::new(0.25 * SPACING, SPACING)
+    };
+    let (at, moving) = ([center], [Vec3::X]);
+    let matter = Matter::new(&at, &moving);
+    let mesh = mesh(&wrap(&matter, None, &options).unwrap(), &MeshOptions::default()).unwrap();
+    assert_closed_manifold(&mesh);
+    let tolerance = options.voxel_size.powi(2) / (8.0 * radius) + 1e-3 * options.voxel_size;
+    for (position, normal) in mesh.positions.iter().zip(&mesh.normals) {
+        let from_center = *position - center;
+        assert!((from_center.length() - radius).abs() < 2.0 * tolerance, "{from_center}");
+        assert!(normal.dot(from_center / radius) > 0.98, "{normal} at {from_center}");
+    }
+    for triangle in &mesh.triangles {
+        let [a, b, c] = triangle.map(|n| mesh.positions[n as usize]);
+        assert!((b - a).cross(c - a).dot(a - center) > 0.0);
+    }
+    let sphere = 4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3);
+    assert!((volume(&mesh) / sphere - 1.0).abs() < 0.05, "{}", volume(&mesh) / sphere);
+    assert!(mesh.velocities.iter().all(|v| v.abs_diff_eq(Vec3::X, 1e-6)));
+}
+
+#[test]
+fn smoothing_keeps_the_volume_and_evens_out_the_triangles() {
+    let ball = particles(|p| p.distance(Vec3::splat(0.5)) < 0.35);
+    let surface = surface(&ball, 0.5);
+    let rough = mesh(&surface, &MeshOptions { smoothing: 0 }).unwrap();
+    let smooth = mesh(&surface, &MeshOptions { smoothing: 10 }).unwrap();
+    assert_closed_manifold(&smooth);
+    assert!((volume(&smooth) / volume(&rough) - 1.0).abs() < 0.005);
+    // 4 √3 area over the sum of the squares of the sides: 1 for equal sides.
+    let worst = |mesh: &Mesh| {
+        let quality = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|n| mesh.positions[n as usize].as_dvec3());
+            let squares = (b - a).length_squared() + (c - b).length_squared();
+            let area = (b - a).cross(c - a).length();
+            2.0 * 3.0_f64.sqrt() * area / (squares + DVec3::distance_squared(a, c))
+        };
+        let mut all: Vec<f64> = mesh.triangles.iter().map(quality).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 20]
+    };
+    assert!(worst(&smooth) > 2.0 * worst(&rough), "{} {}", worst(&smooth), worst(&rough));
+}
+
+#[test]
+fn attributes_are_the_averages_of_the_particles_around() {
+    let positions = particles(|p| p.y < 0.5);
+    let velocities = vec![Vec3::ZERO; positions.len()];
+    let heights: Vec<f32> = positions.iter().map(|p| p.x).collect();
+    let constant = vec![3.5; positions.len()];
+    let columns =
+        [Column { name: "along", values: &heights }, Column { name: "same", values: &constant }];
+    let matter = Matter { attributes: &columns, ..Matter::new(&positions, &velocities) };
+    let options = SurfaceOptions::new(0.5 * SPACING, SPACING);
+    let mesh = mesh(&wrap(&matter, None, &options).unwrap(), &MeshOptions::default()).unwrap();
+    let [along, same] = mesh.attributes.as_slice() else { panic!("two attributes") };
+    assert_eq!((along.name.as_str(), same.name.as_str()), ("along", "same"));
+    assert!(same.values.iter().all(|v| (v - 3.5).abs() < 1e-4));
+    for (position, value) in mesh.positions.iter().zip(&along.values) {
+        if position.x > 0.2 && position.x < 0.8 {
+            assert!((value - position.x).abs() < SPACING, "{value} at {position}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_mesh() {
+    let positions = particles(|p| p.y < 0.4 || p.distance(Vec3::splat(0.7)) < 0.2);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| mesh(&surface(&positions, 0.5), &MeshOptions { smoothing: 3 }).unwrap())
+    };
+    let one = on(1);
+    assert!(one == on(2) && one == on(7));
+}
+
+/// An ellipsoid twice as long as wide: its surface is the ellipsoid of the particle's volume.
+#[test]
+fn an_isolated_ellipsoid_is_wrapped_exactly() {
+    let center = Vec3::splat(0.5);
+    let shape = [4.0, 1.0, 1.0, 0.0, 0.0, 0.0];
+    let (at, still, shapes) = ([center], [Vec3::ZERO], [shape]);
+    let matter = Matter { ellipsoids: &shapes, ..Matter::new(&at, &still) };
+    let options =
+        SurfaceOptions { smoothing: 0, lowering: 0, ..SurfaceOptions::new(0.2 * SPACING, SPACING) };
+    let mesh = mesh(&wrap(&matter, None, &options).unwrap(), &MeshOptions::default()).unwrap();
+    assert_closed_manifold(&mesh);
+    let short = SPACING / 4.0_f32.cbrt().sqrt();
+    for position in &mesh.positions {
+        let p = *position - center;
+        let relative = (Vec3::new(0.5 * p.x, p.y, p.z) / short).length();
+        assert!((relative - 1.0).abs() < 0.03, "{relative} at {p}");
+    }
+}
+
+#[test]
+fn radii_of_their_own_are_kept() {
+    let (centers, radii) = ([Vec3::splat(0.2), Vec3::splat(0.8)], [0.7 * SPACING, 1.4 * SPACING]);
+    let matter = Matter { radii: &radii, ..Matter::new(&centers, &[Vec3::ZERO; 2]) };
+    let options = SurfaceOptions {
+        smoothing: 0,
+        lowering: 0,
+        ..SurfaceOptions::new(0.25 * SPACING, SPACING)
+    };
+    let set = wrap(&matter, None, &options).unwrap().level_set;
+    for (center, radius) in centers.iter().zip(radii) {
+        for n in 0..50 {
+            let direction = (Vec3::from(uniform3(1, n, 0, 0)) - 0.5).normalize();
+            let distance = set.sample(*center + direction * radius);
+            // What linear interpolation makes of the sphere.
+            assert!(distance.abs() < options.voxel_size.powi(2) / (4.0 * radius), "{distance}");
+        }
+    }
+}
+
+#[test]
+fn radii_and_shapes_that_are_none_are_named() {
+    let (at, still) = ([Vec3::ZERO; 2], [Vec3::ZERO; 2]);
+    let options = SurfaceOptions::new(SPACING, SPACING);
+    for radius in [0.0, -1.0, f32::NAN, 100.0] {
+        let matter = Matter { radii: &[SPACING, radius], ..Matter::new(&at, &still) };
+        let error = wrap(&matter, None, &options).unwrap_err();
+        assert!(matches!(error, SurfaceError::Radius { index: 1, .. }), "{error}");
+    }
+    let flat = [[1.0, 1.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]];
+    let matter = Matter { ellipsoids: &flat, ..Matter::new(&at, &still) };
+    let error = wrap(&matter, None, &options).unwrap_err();
+    assert!(matches!(error, SurfaceError::Ellipsoid { index: 1 }), "{error}");
+    let columns = [Column { name: "age", values: &[1.0] }];
+    let matter = Matter { attributes: &columns, ..Matter::new(&at, &still) };
+    let error = wrap(&matter, None, &options).unwrap_err().to_string();
+    assert!(error.contains("1 values of `age` for 2 particles"), "{error}");
+    let error = mesh(&surface(&[], 1.0), &MeshOptions { smoothing: 101 }).unwrap_err();
+    assert!(error.to_string().contains("mesh_smoothing"), "{error}");
+}
