@@ -50,17 +50,19 @@ fn no_particles_give_an_empty_level_set() {
 }
 
 /// [ZB05 eq. 6], the formula's guiding principle. The tolerance is what trilinear interpolation of
-/// |x| makes of a sphere of radius r: h² / (4 r).
+/// |x| makes of a sphere of radius r, h² / (4 r), and as much again for slopes over one voxel, which
+/// are off by h / (2 r) where the surface lies half a voxel away.
 #[test]
 fn an_isolated_particle_is_a_sphere() {
     let center = Vec3::new(0.313, -0.207, 1.118);
     for fraction in [0.25, 0.5] {
         let voxel = SPACING * fraction;
         let surface = reconstruct(&[center], &[Vec3::X], &unsmoothed(voxel)).unwrap();
-        let tolerance = voxel * voxel / (4.0 * SPACING);
+        let radius = unsmoothed(voxel).radius;
+        let tolerance = voxel * voxel / (2.0 * radius);
         for i in 0..200 {
             let u = Vec3::from(uniform3(1, i, 0, 0)) - 0.5;
-            let on_sphere = center + u.normalize() * SPACING;
+            let on_sphere = center + u.normalize() * radius;
             let distance = surface.level_set.sample(on_sphere);
             assert!(distance.abs() < tolerance, "{distance} of {tolerance} at {on_sphere}");
         }
@@ -77,15 +79,15 @@ fn a_drop_survives_smoothing_at_any_place_in_its_voxel() {
     }
 }
 
-/// Particles fill y < 0, each anywhere in its cube. The surface stands between the centres of the
-/// outermost particles and a radius above them; its roughness is a fraction of the particles' own,
-/// whose heights spread over one spacing (standard deviation 0.29).
+/// Particles fill y < 0, each anywhere in its cube. The surface stands where they end, or, with voxels
+/// too large for drops of the usual radius, half a spacing above; its roughness is a fraction of
+/// the particles' own, whose heights spread over one spacing (standard deviation 0.29).
 #[test]
 fn a_jittered_plane_is_flat() {
     let half = 16;
     let positions =
         jittered(IVec3::new(-half, -8, -half), IVec3::new(half, 0, half), 1.0, |_| true);
-    for fraction in [1.0, 0.5] {
+    for (fraction, above) in [(1.0, 0.5), (0.5, 0.0)] {
         let options = SurfaceOptions::new(SPACING * fraction, SPACING);
         let surface = reconstruct(&positions, &still(&positions), &options).unwrap();
         let heights: Vec<f32> = (0..900)
@@ -94,7 +96,7 @@ fn a_jittered_plane_is_flat() {
             .collect();
         let mean = heights.iter().sum::<f32>() / 900.0;
         let spread = (heights.iter().map(|h| (h - mean).powi(2)).sum::<f32>() / 900.0).sqrt();
-        assert!((0.3..0.9).contains(&mean), "mean height {mean} spacings, voxel {fraction}");
+        assert!((mean - above).abs() < 0.15, "mean height {mean} spacings, voxel {fraction}");
         assert!(spread < 0.17, "spread {spread} spacings, voxel {fraction}");
     }
 }
@@ -113,12 +115,13 @@ fn a_regular_plane_is_flat_to_a_fiftieth_of_the_spacing() {
     assert!(high - low < 0.02, "heights from {low} to {high} spacings");
 }
 
+/// As in [ZB05 §5]: the outermost particles lie a spacing below the surface, which is their radius.
 #[test]
 fn a_big_ball_keeps_its_radius() {
     let radius = 0.4;
     let inner = radius - SPACING;
     let positions = jittered(IVec3::splat(-14), IVec3::splat(14), 0.5, |p| p.length() < inner);
-    let options = SurfaceOptions::new(SPACING * 0.5, SPACING);
+    let options = SurfaceOptions { radius: SPACING, ..SurfaceOptions::new(SPACING * 0.5, SPACING) };
     let surface = reconstruct(&positions, &still(&positions), &options).unwrap();
     let mut sum = 0.0;
     for i in 0..400 {
@@ -172,8 +175,11 @@ fn moving_by_whole_voxels_moves_the_surface_and_nothing_else() {
         let there = reconstruct(&moved, &velocities, &options).unwrap();
         for (cell, distance) in cells(&here) {
             let error = (distance - there.level_set.at_cell(cell + offset)).abs();
-            assert!(error <= rounding * voxel, "{error} at {cell}");
-            if distance.abs() < (1.0 - rounding) * here.level_set.band {
+            assert!(error <= rounding * voxel, "{error} of {distance} at {cell} {offset}");
+            // Farther out, rounding decides whether a particle just within reach gives a voxel its
+            // velocity or the voxels beside it do.
+            let reach = if rounding == 0.0 { 1.0 } else { 0.6 } * here.level_set.band;
+            if distance.abs() < reach {
                 let at = |s: &Surface, c| s.velocity.get(&s.level_set.grid, c).unwrap();
                 let error = (at(&here, cell) - at(&there, cell + offset)).abs().max_element();
                 assert!(error <= rounding, "{error} at {cell}");

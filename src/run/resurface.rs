@@ -404,7 +404,8 @@ impl Maker<'_> {
         let positions: Vec<Vec3> = own.iter().map(|n| positions[*n]).collect();
         let velocities: Vec<Vec3> = own.iter().map(|n| particles.velocity[*n]).collect();
         let clumps = own.iter().filter_map(|n| particles.clump.get(*n));
-        let radii: Vec<f32> = clumps.clone().map(|clump| radius(clump, cell)).collect();
+        let radii: Vec<f32> =
+            clumps.clone().map(|clump| radius(clump, cell, options.radius)).collect();
         let ellipsoids: Vec<[f32; 6]> = match request.anisotropic {
             true => clumps.map(|clump| clump.shape).collect(),
             false => Vec::new(),
@@ -503,9 +504,9 @@ fn joined(wrapped: &[Wrapped]) -> Mesh {
     all
 }
 
-/// Radius of a particle of sand (m): half a cell for a new one, and of others so that volumes are as
-/// they should; within what surfaces can be made of.
-fn radius(clump: &Clump, cell: f32) -> f32 {
+/// Radius of a particle of sand (m): `usual` for a new one, and of others so that volumes are as they
+/// should; within what surfaces can be made of.
+fn radius(clump: &Clump, cell: f32, usual: f32) -> f32 {
     let relative = (clump.volume / Clump::seeded(cell).volume).cbrt();
-    0.5 * cell * relative.clamp(0.5, 1.5)
+    usual * relative.clamp(0.8, 1.6)
 }

@@ -9,12 +9,12 @@ use crate::numerics::field::Block;
 use crate::numerics::grid::BLOCK_CELLS;
 use rayon::prelude::*;
 
-/// No point of the liquid lies farther than this many radii from the nearest particle. In
-/// concavities the average position may leave the liquid and eq. 7 then shows a spurious blob
+/// No point of the liquid lies farther than this many spacings beyond the nearest particle's own sphere.
+/// In concavities the average position may leave the liquid and eq. 7 then shows a spurious blob
 /// there; particles close enough to carry a true surface are always nearer.
-const FARTHEST_FROM_PARTICLE: f32 = 1.5;
+const FARTHEST_BEYOND_PARTICLE: f32 = 0.5;
 
-/// φ [voxels] of one block, at most the radius; the radius where no particle is near.
+/// φ [voxels] of one block.
 pub(super) type RawBlock = Block<f32>;
 
 /// Evaluates every block of `extent`; `None` where no particle is near.
@@ -47,13 +47,19 @@ fn average<F: Form>(
             }
             forms.clear();
             forms.extend(nearby.particles.iter().map(|p| F::of(matter, p, options)));
-            Some(evaluate(nearby, forms, core, options.radius()))
+            Some(evaluate(nearby, forms, core, options))
         })
         .collect()
 }
 
-fn evaluate<F: Form>(nearby: &Nearby, forms: &[F], core: u64, radius: f32) -> Box<RawBlock> {
-    let mut out = Box::new(Block([radius; BLOCK_CELLS]));
+fn evaluate<F: Form>(
+    nearby: &Nearby,
+    forms: &[F],
+    core: u64,
+    options: &SurfaceOptions,
+) -> Box<RawBlock> {
+    let radius = options.radius();
+    let mut out = Box::new(Block([options.outermost(); BLOCK_CELLS]));
     for patch in 0..PATCHES {
         if core & (1 << patch) != 0 {
             (0..8).for_each(|lane| out.0[voxel_of(patch, lane)] = -radius);
@@ -64,7 +70,7 @@ fn evaluate<F: Form>(nearby: &Nearby, forms: &[F], core: u64, radius: f32) -> Bo
             let weighed = nearby.weigh(patch, &nearby.particles[index]);
             sums.add(&weighed, &forms[index]);
         });
-        let distance = sums.finish(radius);
+        let distance = sums.finish(options);
         (0..8).for_each(|lane| out.0[voxel_of(patch, lane)] = distance[lane]);
     }
     out
@@ -80,8 +86,7 @@ trait Form: Copy + Send {
     /// A measure of the distance from the particle that grows with it, from the offset and its square.
     fn nearness(&self, squared: f32, offset: [f32; 3]) -> f32;
 
-    /// The distance to the sphere or ellipsoid around a particle that is [`FARTHEST_FROM_PARTICLE`]
-    /// times as large, from its nearness.
+    /// The distance to a particle's surface, from its nearness.
     fn beyond(nearness: f32, radius: f32) -> f32;
 
     /// Adds the particle with the weight `k` in one lane.
@@ -111,7 +116,7 @@ impl Form for Round {
 
     #[inline(always)]
     fn beyond(nearness: f32, radius: f32) -> f32 {
-        nearness.sqrt() - FARTHEST_FROM_PARTICLE * radius
+        nearness.sqrt() - radius
     }
 
     #[inline(always)]
@@ -154,7 +159,7 @@ impl Form for Stretched {
 
     #[inline(always)]
     fn beyond(nearness: f32, radius: f32) -> f32 {
-        (nearness.max(0.0).sqrt() - FARTHEST_FROM_PARTICLE) * radius
+        (nearness.max(0.0).sqrt() - 1.0) * radius
     }
 
     #[inline(always)]
@@ -210,15 +215,18 @@ impl<F: Form> Sums<F> {
     }
 
     /// φ = |x − x̄| − r̄ [ZB05 eq. 7], kept above the distance to the particles.
-    fn finish(&self, radius: f32) -> Lanes {
+    fn finish(&self, options: &SurfaceOptions) -> Lanes {
+        let (radius, outermost) = (options.radius(), options.outermost());
+        let allowed = FARTHEST_BEYOND_PARTICLE * options.spacing();
         std::array::from_fn(|lane| {
             let weight = self.weight[lane];
             if weight == 0.0 {
-                return radius;
+                return outermost;
             }
             let offset = self.offset.map(|sums| sums[lane] / weight);
             let [length, mean] = F::mean(&self.form, lane, weight, offset, radius);
-            (length - mean).max(F::beyond(self.nearest[lane], mean)).min(radius)
+            let beyond = F::beyond(self.nearest[lane], mean) - allowed;
+            (length - mean).max(beyond).min(outermost)
         })
     }
 }

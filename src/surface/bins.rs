@@ -69,7 +69,7 @@ pub(super) fn sort_into_bins(
     if grid.len() > MAX_BLOCKS {
         return Err(super::extent::too_large(grid.len(), positions.len(), options));
     }
-    let edge = bin_edge(options.radius());
+    let edge = bin_edge(options.spacing());
     let per_edge = BLOCK_EDGE / edge;
     let bin = |local: Vec3| {
         // Rounding may put a particle onto the upper side of its block.

@@ -24,14 +24,15 @@ pub(super) struct Band {
     pub interior: FxHashSet<IVec3>,
     /// Signed distance [voxels].
     pub distance: Field<f32>,
-    /// What a voxel outside `grid` holds [voxels], negated in the interior.
-    pub background: f32,
+    /// What a voxel outside `grid` holds in the interior, and elsewhere [voxels].
+    pub inside: f32,
+    pub outside: f32,
 }
 
 impl Band {
     /// Distance [voxels] throughout a block that is not in the grid.
     pub fn outside_grid(&self, block: IVec3) -> f32 {
-        if self.interior.contains(&block) { -self.background } else { self.background }
+        if self.interior.contains(&block) { self.inside } else { self.outside }
     }
 }
 
@@ -62,7 +63,7 @@ pub(super) fn keep_blocks_near_surface(
         .filter(|b| grid.find(**b).is_none())
         .copied()
         .collect();
-    gather(raw, extent, grid, interior, options.radius())
+    gather(raw, extent, grid, interior, options)
 }
 
 /// Offsets to the blocks that lie within [`MARGIN`] voxels of the box around the voxels of a mask.
@@ -116,14 +117,15 @@ fn gather(
     extent: &Extent,
     grid: BlockGrid,
     interior: FxHashSet<IVec3>,
-    background: f32,
+    options: &SurfaceOptions,
 ) -> Band {
     let source = |block: &IVec3| extent.evaluated.find(*block).and_then(|i| raw[i].as_deref());
     let distance = |block: &IVec3| match source(block) {
         Some(raw) => *raw,
-        None if extent.core.contains(block) => Block([-background; BLOCK_CELLS]),
-        None => Block([background; BLOCK_CELLS]),
+        None if extent.core.contains(block) => Block([-options.radius(); BLOCK_CELLS]),
+        None => Block([options.outermost(); BLOCK_CELLS]),
     };
     let distance = Field { blocks: grid.blocks().par_iter().map(distance).collect() };
-    Band { grid, interior, distance, background }
+    let (inside, outside) = (-options.radius(), options.outermost());
+    Band { grid, interior, distance, inside, outside }
 }

@@ -3,41 +3,57 @@
 use super::halo::{Tile, map_rows};
 use super::narrow::Band;
 use super::options::BAND_VOXELS;
-use super::signs::{VoxelMask, at_surface, negative};
+use super::signs::VoxelMask;
 use rayon::prelude::*;
 
 /// Passes that carry a distance across the band: each crosses one voxel along every axis, and the
 /// band's corner lies √3 times its half-width away along the three axes together.
 const PASSES: usize = 6;
-/// A gradient weaker than this means that the stencil straddles a drop or a sheet, and says
-/// nothing about the scale of the distance.
-const WEAKEST_GRADIENT: f32 = 0.5;
-
 /// Replaces the implicit function by the signed distance to its zero set, clamped to the band.
 ///
 /// Next to the surface the function is divided by its own slope; from there distances spread by
 /// the upwind scheme for |∇φ| = 1.
 pub(super) fn measure_distances(band: &mut Band) {
-    let masks: Vec<VoxelMask> = band.distance.blocks.par_iter().map(|b| negative(&b.0)).collect();
-    let near = at_surface(&band.grid, &masks, |block| band.interior.contains(&block));
-    band.distance = map_rows(band, |tile, block, row| start_row(tile, row, near[block][row]));
-    band.background = BAND_VOXELS;
+    band.distance = map_rows(band, |tile, _, row| start_row(tile, row));
+    (band.inside, band.outside) = (-BAND_VOXELS, BAND_VOXELS);
+    let near: Vec<VoxelMask> = band.distance.blocks.par_iter().map(|b| started(&b.0)).collect();
     for _ in 0..PASSES {
         band.distance = map_rows(band, |tile, block, row| spread_row(tile, row, near[block][row]));
     }
 }
 
-fn start_row(tile: &Tile, row: usize, near: u8) -> [f32; 8] {
+/// Distances of the voxels beside the surface, the function over its slope; the rest lie at the band's
+/// ends. The slope is taken across the surface where that lies along an axis, since the function
+/// levels off farther in, and over both neighbours along the other axes.
+fn start_row(tile: &Tile, row: usize) -> [f32; 8] {
     let center = tile.center(row);
     let neighbours = tile.neighbours(row);
     std::array::from_fn(|i| {
-        if near & (1 << i) == 0 {
-            return BAND_VOXELS.copysign(side(center[i]));
+        let value = center[i];
+        let (mut square, mut beside) = (0.0, false);
+        for [low, high] in neighbours {
+            let (low, high) = (low[i], high[i]);
+            let across = |other: f32| (value < 0.0) != (other < 0.0);
+            let slope = match (across(low), across(high)) {
+                (false, false) => 0.5 * (high - low),
+                (true, false) => value - low,
+                (false, true) => high - value,
+                // The nearer side of a drop or sheet.
+                (true, true) => greater((value - low).abs(), (value - high).abs()),
+            };
+            square += slope * slope;
+            beside |= across(low) | across(high);
         }
-        let slope: f32 = neighbours.iter().map(|[l, u]| (0.5 * (u[i] - l[i])).powi(2)).sum();
-        let slope = slope.sqrt();
-        let scaled = if slope >= WEAKEST_GRADIENT { center[i] / slope } else { center[i] };
-        scaled.clamp(-BAND_VOXELS, BAND_VOXELS)
+        let distance = if beside { value.abs() / square.sqrt() } else { BAND_VOXELS };
+        distance.copysign(side(value))
+    })
+}
+
+/// The voxels with a distance of their own.
+fn started(values: &[f32]) -> VoxelMask {
+    std::array::from_fn(|row| {
+        let values = values[row * 8..row * 8 + 8].iter().enumerate();
+        values.fold(0, |bits, (i, v)| bits | u8::from(v.abs() < BAND_VOXELS) << i)
     })
 }
 

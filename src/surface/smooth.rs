@@ -14,7 +14,7 @@ pub(super) fn smooth(band: &mut Band, passes: u32) {
     if passes == 0 {
         return;
     }
-    let rise = GREATEST_RISE * band.background;
+    let rise = GREATEST_RISE * -band.inside;
     let original = band.distance.clone();
     for _ in 0..passes {
         band.distance = map_rows(band, |tile, block, row| {
