@@ -49,7 +49,7 @@ fn assert_closed_manifold(mesh: &Mesh) {
     let mut around = vec![0; mesh.positions.len()];
     mesh.triangles.iter().flatten().for_each(|corner| around[*corner as usize] += 1);
     let mut begun = vec![false; mesh.positions.len()];
-    for (&(corner, first), _) in &next {
+    for &(corner, first) in next.keys() {
         if std::mem::replace(&mut begun[corner as usize], true) {
             continue;
         }

@@ -90,7 +90,9 @@ fn erode(
 
 /// The patches with the coordinate 0 along the axis with this step.
 fn first_layer(stride: usize) -> Patches {
-    (0..PATCHES).filter(|p| p / stride % PATCHES_PER_EDGE == 0).fold(0, |m, p| m | 1 << p)
+    (0..PATCHES)
+        .filter(|p| (p / stride).is_multiple_of(PATCHES_PER_EDGE))
+        .fold(0, |m, p| m | 1 << p)
 }
 
 #[cfg(test)]

@@ -192,8 +192,7 @@ mod tests {
     fn triangles_have_corners_on_all_edges_that_are_crossed_and_no_other() {
         for (negative, joined, triangles) in all() {
             let bit = |corner: usize| negative >> corner & 1;
-            for edge in 0..12usize {
-                let first = EDGE_CORNERS[edge];
+            for (edge, first) in EDGE_CORNERS.into_iter().enumerate() {
                 let crossed = bit(first) != bit(first | 4 >> (edge / 4));
                 let used = triangles.iter().flatten().any(|e| *e == edge as u8);
                 assert_eq!(used, crossed, "{negative:08b} {joined:06b} edge {edge}");

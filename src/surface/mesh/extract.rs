@@ -59,7 +59,8 @@ fn blocks_with_cells(level_set: &LevelSet) -> BlockGrid {
             let there = *block - step;
             let inside = level_set.interior.contains(&there);
             let changes = |i: usize| (values[i] < 0.0) != inside;
-            let first = |v: usize, stride: usize, fixed: i32| fixed == 0 || v / stride % 8 == 0;
+            let first =
+                |v: usize, stride: usize, fixed: i32| fixed == 0 || (v / stride).is_multiple_of(8);
             let touches =
                 |v: &usize| first(*v, 64, step.x) && first(*v, 8, step.y) && first(*v, 1, step.z);
             (0..512).filter(touches).any(changes).then_some(there)
