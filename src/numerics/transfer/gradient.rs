@@ -66,7 +66,12 @@ impl BlockPass<'_> {
                 for k in 0..deal.hands() {
                     let hand = deal.hand(k);
                     let gradient = self.gradient(x, y, hand.take(position));
-                    let updated = update(hand.index.map(|i| column[i]), gradient);
+                    // In the hot loop, since `array::map` is not always inlined.
+                    let mut values = [column[hand.index[0]]; 8];
+                    for (value, i) in values.iter_mut().zip(hand.index).skip(1) {
+                        *value = column[i];
+                    }
+                    let updated = update(values, gradient);
                     let lanes = hand.lanes();
                     for lane in (0..8).filter(|lane| lanes >> lane & 1 == 1) {
                         column[hand.index[lane]] = updated[lane];

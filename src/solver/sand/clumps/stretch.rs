@@ -43,16 +43,21 @@ pub fn stretch(
 /// Clumps for which the outcome is not finite stay as they are.
 #[inline(always)]
 fn stretch_eight(mut clumps: [Clump; 8], gradient: GradientOfEight, dt: f32) -> [Clump; 8] {
-    let f = exponential(gradient.map(|row| row.map(|v| v * f32x8::splat(dt))));
-    let entry = |n: usize| f32x8::new(clumps.each_ref().map(|clump| clump.shape[n]));
-    let [xx, yy, zz, xy, yz, zx] = [0, 1, 2, 3, 4, 5].map(entry);
+    let f = exponential(scaled(&gradient, f32x8::splat(dt)));
+    let entry = |n: usize| {
+        let mut lanes = [0.0; 8];
+        lanes.iter_mut().zip(&clumps).for_each(|(lane, clump)| *lane = clump.shape[n]);
+        f32x8::new(lanes)
+    };
+    let [xx, yy, zz, xy, yz, zx] = [entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)];
     let half = product(&f, &[[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]);
     let dot = |i: usize, j: usize| {
         (half[i][0] * f[j][0] + half[i][1] * f[j][1] + half[i][2] * f[j][2]).to_array()
     };
     let shape = [dot(0, 0), dot(1, 1), dot(2, 2), dot(0, 1), dot(1, 2), dot(2, 0)];
     for (lane, clump) in clumps.iter_mut().enumerate() {
-        let stretched = shape.map(|entry| entry[lane]);
+        let mut stretched = [0.0; 6];
+        stretched.iter_mut().zip(&shape).for_each(|(to, entry)| *to = entry[lane]);
         // 0 times what is not finite is not 0.
         if stretched.iter().map(|v| v * 0.0).sum::<f32>() == 0.0 {
             clump.shape = stretched;
@@ -70,7 +75,7 @@ fn exponential(x: Eight) -> Eight {
     }
     let most = f32x8::splat(MOST);
     let scale = f32x8::splat(0.5_f32.powi(SQUARINGS)) * (most / square.sqrt().fast_max(most));
-    let root = series(x.map(|row| row.map(|v| v * scale)));
+    let root = series(scaled(&x, scale));
     (0..SQUARINGS).fold(root, |root, _| product(&root, &root))
 }
 
@@ -85,11 +90,23 @@ fn series(x: Eight) -> Eight {
                 + square[i][j] * f32x8::splat(a[1])
                 + cube[i][j] * f32x8::splat(a[2])
         };
-        plus_identity([0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j))), b)
+        plus_identity(matrix(entry), b)
     };
     let high = product(&cube, &sum([1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0], 1.0 / 6.0));
     let low = sum([1.0, 0.5, 0.0], 1.0);
-    [0, 1, 2].map(|i| [0, 1, 2].map(|j| low[i][j] + high[i][j]))
+    matrix(|i, j| low[i][j] + high[i][j])
+}
+
+/// The matrix of these entries; `array::map` is not always inlined.
+#[inline(always)]
+fn matrix(entry: impl Fn(usize, usize) -> f32x8) -> Eight {
+    let row = |i: usize| [entry(i, 0), entry(i, 1), entry(i, 2)];
+    [row(0), row(1), row(2)]
+}
+
+#[inline(always)]
+fn scaled(a: &Eight, scale: f32x8) -> Eight {
+    matrix(|i, j| a[i][j] * scale)
 }
 
 /// A + b 1.
@@ -101,13 +118,7 @@ fn plus_identity(mut a: Eight, b: f32) -> Eight {
 
 #[inline(always)]
 fn product(a: &Eight, b: &Eight) -> Eight {
-    let mut c = [[f32x8::ZERO; 3]; 3];
-    for i in 0..3 {
-        for j in 0..3 {
-            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
-        }
-    }
-    c
+    matrix(|i, j| a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j])
 }
 
 #[cfg(test)]

@@ -17,14 +17,16 @@ const LEAST_ROOM: f32 = 0.25;
 /// would hand what it does not take to the solid, past the limit that friction along it has.
 pub fn lighten(rubbing: Rubbing<'_>, source: &[u32], lightness: &mut FaceField) {
     let Rubbing { grid, solid, .. } = rubbing;
-    for (axis, lightness) in lightness.axes.iter_mut().enumerate() {
-        lightness.blocks.par_iter_mut().zip(source).for_each(|(lightness, source)| {
-            let b = *source as usize;
-            if !touches_solid(grid, solid, b) {
-                return;
-            }
-            let mut tile = [[[1.0; 10]; 10]; 10];
-            load_halo(grid, &solid.open_volume, b, 1.0, &mut tile);
+    let [x, y, z] = &mut lightness.axes;
+    let axes = x.blocks.par_iter_mut().zip(&mut y.blocks).zip(&mut z.blocks);
+    axes.zip(source).for_each(|(((x, y), z), source)| {
+        let b = *source as usize;
+        if !touches_solid(grid, solid, b) {
+            return;
+        }
+        let mut tile = [[[1.0; 10]; 10]; 10];
+        load_halo(grid, &solid.open_volume, b, 1.0, &mut tile);
+        for (axis, lightness) in [x, y, z].into_iter().enumerate() {
             let step = unit_step(axis);
             for (i, light) in lightness.0.iter_mut().enumerate() {
                 let [x, y, z] = tile_cell(i);
@@ -32,6 +34,6 @@ pub fn lighten(rubbing: Rubbing<'_>, source: &[u32], lightness: &mut FaceField) 
                 let room = (0.5 * (below + tile[x][y][z])).max(LEAST_ROOM);
                 *light = (*light / room).min(1.0 / LEAST_DENSITY);
             }
-        });
-    }
+        }
+    });
 }

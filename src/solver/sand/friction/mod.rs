@@ -461,7 +461,8 @@ fn around_of<'a>(
     b: usize,
     fields: &'a [Field<f32>; 3],
 ) -> [Around<'a, Block<f32>>; 3] {
-    [0, 1, 2].map(|axis| Around::new(grid, b, &NO_VALUES, |n| &fields[axis].blocks[n]))
+    let of = |field: &'a Field<f32>| Around::new(grid, b, &NO_VALUES, |n| &field.blocks[n]);
+    [of(&fields[0]), of(&fields[1]), of(&fields[2])]
 }
 
 /// Copies the blocks of `from` that `source` names.

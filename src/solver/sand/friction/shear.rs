@@ -144,8 +144,8 @@ impl StrainRates<'_> {
             let at = row * BLOCK_EDGE;
             let (bound, step) = (rows::row(bound, at), rows::row(step, at));
             let rates = self.of_row(row);
-            let shares = shares.map(|shares| rows::row(shares, at));
-            let steps = shares.map(|share| step * share);
+            let shares = rows_of(shares, at);
+            let steps = [step * shares[0], step * shares[1], step * shares[2]];
             let mut trial = [f32x8::ZERO; COMPONENTS];
             for (c, trial) in trial.iter_mut().enumerate() {
                 let step = if c < 3 { step } else { steps[(c - 3) / 4] };
@@ -177,7 +177,7 @@ impl StrainRates<'_> {
         let mean = (normal[0] + normal[1] + normal[2]) * f32x8::splat(1.0 / 3.0);
         let [[a, b, c, d], [e, f, g, h], [i, j, k, l]] =
             [self.of_pair::<0>(row), self.of_pair::<1>(row), self.of_pair::<2>(row)];
-        let [x, y, z] = normal.map(|rate| rate - mean);
+        let [x, y, z] = [normal[0] - mean, normal[1] - mean, normal[2] - mean];
         [x, y, z, a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
@@ -188,6 +188,12 @@ impl StrainRates<'_> {
             |s: i32, t: i32| self.edges[PAIR].row(row, within_pair::<PAIR>(s, t), |edges| &edges.0);
         [edge(0, 0), edge(0, 1), edge(1, 0), edge(1, 1)]
     }
+}
+
+/// The rows of three columns at `at`; `array::map` is not always inlined.
+#[inline(always)]
+fn rows_of([a, b, c]: [&[f32; BLOCK_CELLS]; 3], at: usize) -> [f32x8; 3] {
+    [rows::row(a, at), rows::row(b, at), rows::row(c, at)]
 }
 
 /// Brings stresses within their bounds in the rows `at_work` and sets them to zero in `others`.
@@ -205,8 +211,7 @@ pub fn bring_within(
         for (c, value) in values.iter_mut().enumerate() {
             *value = rows::row(&stress.0[c], at);
         }
-        let shares = shares.map(|shares| rows::row(shares, at));
-        project(surface, rows::row(bound, at), shares, &mut values);
+        project(surface, rows::row(bound, at), rows_of(shares, at), &mut values);
         for (c, value) in values.iter().enumerate() {
             put_row(&mut stress.0[c], at, *value);
         }

@@ -2,10 +2,11 @@
 //! a solid the tangential force is at most μ (p − n·s n) for each unit of the solid's surface of normal n,
 //! with the stress s that friction has inside the sand (tension positive), and never less than 0.
 
+use super::around::Around;
 use super::at_work::Rows;
 use super::surfaces::{FACES, SolidFaces};
-use super::{LEFT_TO_WALLS, Moved, Rubbing, axes_of};
-use crate::numerics::field::Field;
+use super::{LEFT_TO_WALLS, Moved, Rubbing, around_of, axes_of};
+use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
 use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
 use crate::numerics::poisson::{Six, add_scaled, inner, times};
@@ -162,10 +163,10 @@ impl WallCells {
                 if cells.is_empty() {
                     return moved;
                 }
-                let tiles = load_axes(grid, &velocity.axes, b, 0.0);
+                let velocity = around_of(grid, b, &velocity.axes);
                 for cell in cells {
                     let from = cell.ahead;
-                    let new = cell.within_bounds(from + cell.step * cell.slip(&tiles, &twists));
+                    let new = cell.within_bounds(from + cell.step * cell.slip(&velocity, &twists));
                     let way = new - from;
                     moved.change += f64::from(way.length_squared());
                     moved.backwards -= f64::from(way.dot(new - cell.stress) / cell.step);
@@ -234,10 +235,11 @@ impl WallCell {
     }
 
     /// Velocity along the wall against that of the wall [m/s].
-    fn slip(&self, velocity: &[HaloTile<f32>; 3], twists: &[Six]) -> Vec3 {
-        let at_faces = cell_faces(velocity, usize::from(self.index));
+    fn slip(&self, velocity: &[Around<'_, Block<f32>>; 3], twists: &[Six]) -> Vec3 {
         let mean = [0, 1, 2].map(|axis| {
-            self.share[axis][0] * at_faces[axis][0] + self.share[axis][1] * at_faces[axis][1]
+            let i = usize::from(self.index);
+            let [low, high] = velocity[axis].pair(i, axis, |velocity| &velocity.0);
+            self.share[axis][0] * low + self.share[axis][1] * high
         });
         let mut relative = Vec3::from(mean) - self.moving;
         if let Some(body) = self.body {
@@ -272,6 +274,10 @@ fn find_in_block(
     let weight = has_bodies.then(|| load_axes(grid, &rubbing.weight.axes, b, 0.0));
     let mut cells = Vec::new();
     for (i, p) in pressure.iter().enumerate() {
+        let open = cell_faces(&open, i);
+        if open == [[1.0; 2]; 3] {
+            continue;
+        }
         let surfaces = at_faces.surfaces(i);
         let count = surfaces.clone().count();
         if count == 0 {
@@ -280,7 +286,7 @@ fn find_in_block(
         let tension = rubbing.tension.map_or(0.0, |tension| tension.blocks[b].0[i]);
         let pressing = (*p - tension).max(0.0);
         let light = cell_faces(&light, i);
-        let share = share_of_faces(cell_faces(&open, i), light);
+        let share = share_of_faces(open, light);
         let greatest = light.iter().flatten().fold(1e-6f32, |most, light| most.max(*light));
         let step = LEFT_TO_WALLS / (2.0 * greatest * widest(&share) * count as f32);
         let most = MOST_ALONG * rubbing.coefficient.blocks[b].0[i] * p;
