@@ -32,6 +32,9 @@ const LONGEST_WAY: f32 = 4.0;
 /// Cells that what falls from rest may cross in a substep however high the CFL number is: water at
 /// rest takes steps that are long for its own waves otherwise, and grows restless.
 const LONGEST_FALL: f32 = 2.0;
+/// Cells that a body in a thick liquid may fall in a substep: where it would be if nothing held it, the
+/// liquid behind it finds a gap, and no pressure there.
+const LARGEST_GAP: f32 = 0.1;
 /// Share of all water that may be compressed without a remark.
 const CROWDED_SHARE: f64 = 0.05;
 /// A step is halved at most this often before the simulation counts as unstable.
@@ -318,6 +321,11 @@ impl Simulation {
         let (tension, viscosity) = (tension(&self.scene), viscosity(&self.scene));
         let capillary = rest / f64::from(longest_step(tension, viscosity, cell));
         let wanted = wanted.max(capillary.ceil());
+        let wanted = if viscosity > 0.0 && !self.bodies.is_empty() {
+            wanted.max((rest * f64::from((acceleration / (LARGEST_GAP * cell)).sqrt())).ceil())
+        } else {
+            wanted
+        };
         let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);
         let most = f64::from(limits.max.saturating_sub(taken).max(1));
         let steps = wanted.max(least).min(most.max(least));
