@@ -123,6 +123,12 @@ fn parts_by_several_processes_are_the_whole() {
     assert!(one == several);
     let manifests = [&cache, &other].map(|c| fs::read(c.join("manifest.json")).unwrap());
     assert!(manifests[0] == manifests[1]);
+    let info = foreshore(&["info", cache.to_str().unwrap(), "--verify", "--json"]);
+    assert_eq!(info.status.code(), Some(0), "{}", String::from_utf8_lossy(&info.stderr));
+    let report: Json = serde_json::from_slice(&info.stdout).unwrap();
+    let kinds: Vec<&str> =
+        report["latest"].as_array().unwrap().iter().filter_map(|f| f["kind"].as_str()).collect();
+    assert_eq!(kinds, ["alembic", "openvdb", "alembic"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Inspection, inspect};
 use crate::cache::CacheError;
 use crate::cache::checkpoint;
-use crate::cache::layout::resolve;
+use crate::cache::layout::{Product, resolve};
 use crate::cache::manifest::{Depth, Fault, Header, Manifest};
 use serde::Serialize;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct FolderReport {
     pub checkpoints: Vec<i32>,
     /// Files that are not as the manifest says.
     pub faults: Vec<Fault>,
-    /// The files of the last frame.
+    /// The files of the last frame, but for meshes as PLY and OBJ, of which other files tell more.
     pub latest: Vec<Inspection>,
 }
 
@@ -36,7 +36,9 @@ pub(super) fn read(folder: &Path, depth: Depth) -> Result<FolderReport, CacheErr
     let frames = &manifest.frames;
     let ends = frames.first().zip(frames.last());
     let mut latest = Vec::new();
-    for file in ends.iter().flat_map(|(_, last)| &last.files) {
+    let is_text = |kind| matches!(kind, Product::MeshPly | Product::MeshObj);
+    let files = ends.iter().flat_map(|(_, last)| &last.files).filter(|f| !is_text(f.kind));
+    for file in files {
         let is_faulty = faults.iter().any(|fault| fault.path == file.path);
         if let Some(path) = resolve(folder, &file.path).filter(|_| !is_faulty) {
             latest.push(inspect(&path, depth)?);
