@@ -17,7 +17,7 @@ const PROBES: u64 = 4000;
 /// Directions in the figure.
 const DIRECTIONS: u32 = 720;
 /// How far from the true surface the wrapped one is looked for [particle spacings].
-const REACH: f64 = 1.6;
+const REACH: f64 = 3.0;
 
 pub const EXPERIMENT: Experiment = Experiment {
     name: "wrapping",
@@ -106,7 +106,7 @@ fn moments(values: &[f64]) -> [f64; 2] {
 /// How far along `normal` from x the surface lies [spacings], negative inside the surface.
 fn crossing(surface: &dyn Fn(DVec3) -> f64, x: DVec3, normal: DVec3, spacing: f64) -> Option<f64> {
     let at = |off: f64| surface(x + normal * (off * spacing));
-    let steps = 64;
+    let steps = 120;
     let place = |k: i32| REACH * (1.0 - 2.0 * f64::from(k) / f64::from(steps));
     // From outside inwards: what the eye sees first.
     let inner = (1..=steps).find(|k| at(place(*k)) < 0.0)?;
