@@ -238,6 +238,25 @@ fn a_fast_drop_is_there_at_every_time_of_the_shutter() {
 }
 
 #[test]
+fn a_cache_needs_no_geometry_of_its_scene() {
+    let wall = "o wall\nv 0 0 0\nv 0.1 0 0\nv 0 0 0.5\nv 0 0.3 0\n\
+                f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    let geometry = tempfile::tempdir().unwrap();
+    let file = geometry.path().join("wall.obj");
+    fs::write(&file, wall).unwrap();
+    let file = file.to_str().unwrap();
+    let collider = format!("[[collider]]\nname = \"wall\"\ngeometry = {file:?}\n");
+    let (_folder, cache) = baked(&format!("{SAND}{collider}"));
+    drop(geometry);
+    succeeded(surface(&cache, &["--formats", "abc"]));
+    fs::write(cache.join("scene.json"), "{}").unwrap();
+    let output = surface(&cache, &[]);
+    assert_eq!(output.status.code(), Some(5));
+    let errors = String::from_utf8(output.stdout).unwrap();
+    assert!(errors.contains("scene.json") && errors.contains("output"), "{errors}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_what_to_change() {
     let (_folder, cache) = baked(SAND);
     for (arguments, code, words) in [

@@ -96,7 +96,6 @@ fn rebuild_exit(error: &RebuildError) -> Exit {
         | RebuildError::Threads { .. }
         | RebuildError::Surface(_) => Exit::Usage,
         RebuildError::Cache(_)
-        | RebuildError::Scene(_)
         | RebuildError::NoFrames { .. }
         | RebuildError::NoParticles { .. }
         | RebuildError::Damaged { .. } => Exit::Cache,

@@ -87,9 +87,6 @@ pub enum RebuildError {
     /// The cache or its disk.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The cache's copy of the scene is missing or damaged.
-    #[error("the cache's copy of the scene cannot be used: {0}")]
-    Scene(Box<SceneError>),
     /// The surface of a frame.
     #[error(transparent)]
     Surface(#[from] SurfaceError),

@@ -16,13 +16,13 @@ use crate::cache::manifest::{Depth, FileEntry, FrameEntry, Manifest};
 use crate::cache::mesh::{self as mesh_files, MeshInfo, NamedMesh};
 use crate::cache::surface::{self as surface_files, NamedSurface, SurfaceInfo};
 use crate::particles::{Clump, DeepWater};
-use crate::scene::{MaterialKind, Scene};
 use crate::surface::mesh::{Mesh, MeshOptions, mesh};
 use crate::surface::{Column, Matter, Surface, SurfaceOptions, wrap};
 use glam::Vec3;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::fs;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -185,7 +185,7 @@ pub fn resurface(
     })?;
     let manifest = Manifest::read(&job.cache)?;
     let _lock = CacheLock::share(&job.cache)?;
-    let scene = Scene::load(job.cache.join(SCENE)).map_err(|e| RebuildError::Scene(Box::new(e)))?;
+    let scene = Facts::read(&job.cache)?;
     let entries = chosen(&manifest, job)?;
     for product in &job.request.products {
         atomic::make_folder(&job.cache.join(product.folder()))?;
@@ -255,10 +255,40 @@ fn chosen<'a>(
     }
 }
 
+/// What surfaces need to know of the scene. Its geometry does not belong to it: a cache can be worked on
+/// where that is not.
+#[derive(Deserialize)]
+struct Facts {
+    output: Output,
+    material: Vec<Material>,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    surface_voxel: f32,
+    half: bool,
+}
+
+#[derive(Deserialize)]
+struct Material {
+    name: String,
+    narrow_band: Option<u32>,
+}
+
+impl Facts {
+    /// Reads them from a cache's copy of its scene.
+    fn read(cache: &Path) -> Result<Self, RebuildError> {
+        let path = cache.join(SCENE);
+        let text = fs::read_to_string(&path).map_err(|e| CacheError::io("read", &path, e))?;
+        let decode = |e: serde_json::Error| CacheError::Decode { path, detail: e.to_string() };
+        Ok(serde_json::from_str(&text).map_err(decode)?)
+    }
+}
+
 /// Makes frames.
 struct Maker<'a> {
     job: &'a SurfaceJob,
-    scene: &'a Scene,
+    scene: &'a Facts,
     manifest: &'a Manifest,
 }
 
@@ -348,11 +378,7 @@ impl Maker<'_> {
 
     /// The water without particles, which the bake left in its surface file.
     fn deep(&self, entry: &FrameEntry) -> Result<DeepWater, CacheError> {
-        let banded = self
-            .scene
-            .materials
-            .iter()
-            .any(|m| matches!(m.kind, MaterialKind::Water(water) if water.narrow_band > 0));
+        let banded = self.scene.material.iter().any(|m| m.narrow_band.is_some_and(|band| band > 0));
         let file = entry.files.iter().find(|f| f.kind == Product::Surface);
         match file.filter(|_| banded) {
             Some(file) => load::deep(&self.resolved(&file.path)?),
@@ -373,7 +399,7 @@ impl Maker<'_> {
             let all: Vec<usize> = (0..positions.len()).collect();
             return Ok(vec![self.wrap_some(None, &all, &positions, particles, deep)?]);
         }
-        let materials = self.scene.materials.iter().enumerate().map(|(index, material)| {
+        let materials = self.scene.material.iter().enumerate().map(|(index, material)| {
             let own = particles.material.iter().enumerate();
             let own: Vec<usize> =
                 own.filter(|(_, m)| **m == index as f32).map(|(n, _)| n).collect();
