@@ -16,6 +16,7 @@ pub mod lock;
 pub mod manifest;
 pub mod mesh;
 pub mod particles;
+pub mod rib;
 pub mod stats;
 pub mod surface;
 pub mod writer;
