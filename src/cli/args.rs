@@ -37,7 +37,7 @@ impl Command {
         match self {
             Self::Check(arguments) => arguments.json,
             Self::Bake(arguments) => arguments.progress == ProgressKind::Json,
-            Self::Surface(arguments) => arguments.progress == ProgressKind::Json,
+            Self::Surface(arguments) => arguments.of.progress == ProgressKind::Json,
             Self::Info(_) | Self::Preview(_) | Self::Schema(_) | Self::Doctor(_) => false,
         }
     }
@@ -84,16 +84,29 @@ pub enum ProgressKind {
     None,
 }
 
+/// Which frames of a cache are worked on, and how.
 #[derive(Debug, Args)]
-pub struct SurfaceArguments {
+pub struct RebuildArguments {
     /// Cache folder
     pub cache: PathBuf,
     /// Only these frames; any number of processes may work on parts of a cache at once
     #[arg(long, value_name = "A-B", value_parser = parse_frames, allow_hyphen_values = true)]
     pub frames: Option<RangeInclusive<i32>>,
+    /// Worker threads; as many as the machine has if absent. Results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+    /// How to show progress: lines, JSON lines on standard output, or not at all
+    #[arg(long, value_enum, default_value = "auto")]
+    pub progress: ProgressKind,
+}
+
+#[derive(Debug, Args)]
+pub struct SurfaceArguments {
+    #[command(flatten)]
+    pub of: RebuildArguments,
     /// What to write: the level set, meshes, or several of them
     #[arg(long, value_enum, value_delimiter = ',', default_value = "vdb")]
-    pub formats: Vec<SurfaceFormat>,
+    pub formats: Vec<SurfaceFormatName>,
     /// Edge of a voxel in cells of the simulation; as the bake had it if absent
     #[arg(long, value_name = "CELLS")]
     pub voxel: Option<f32>,
@@ -122,16 +135,10 @@ pub struct SurfaceArguments {
     /// Memory that a surface may take, in GiB
     #[arg(long, value_name = "GIB", default_value = "16")]
     pub memory: f64,
-    /// Worker threads; as many as the machine has if absent. Results do not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub threads: Option<u16>,
-    /// How to show progress: lines, JSON lines on standard output, or not at all
-    #[arg(long, value_enum, default_value = "auto")]
-    pub progress: ProgressKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SurfaceFormat {
+pub enum SurfaceFormatName {
     /// Level set and velocity, OpenVDB
     Vdb,
     /// Triangle mesh, Alembic

@@ -14,6 +14,7 @@ mod machine;
 mod output;
 mod preview;
 mod progress;
+mod rebuild;
 mod report;
 mod schema;
 mod stop;

@@ -1,40 +1,25 @@
 //! `foreshore surface`: surfaces and meshes of baked particles.
 
-use super::args::{ProgressKind, SurfaceArguments, SurfaceAttributeName, SurfaceFormat};
-use super::estimate::grouped;
+use super::args::{SurfaceArguments, SurfaceAttributeName, SurfaceFormatName};
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output;
-use super::stop::StopFlag;
-use foreshore::cache::layout::Product;
-use foreshore::run::{
-    RebuildEvent, RebuildObserver, SurfaceAttribute, SurfaceJob, SurfaceRequest, resurface,
-};
+use super::rebuild::{self, Shown};
+use foreshore::run::{SurfaceAttribute, SurfaceFormat, SurfaceRequest, surfaces};
 
 /// Bytes in a GiB.
 const GIB: f64 = (1u64 << 30) as f64;
 
 /// Makes the surfaces; fails at the end if some frames could not be made.
 pub fn run(arguments: &SurfaceArguments) -> Result<Exit, Failure> {
-    let mut observer = Shown { kind: arguments.progress, stop: StopFlag::install()? };
-    let job = SurfaceJob {
-        cache: arguments.cache.clone(),
-        frames: arguments.frames.clone(),
-        threads: arguments.threads.map(usize::from),
-        request: request(arguments),
-    };
-    let outcome = resurface(&job, &mut observer)?;
-    match outcome.failed.len() {
-        0 if outcome.cancelled => Ok(Exit::Stopped),
-        0 => Ok(Exit::Done),
-        failed => Err(Failure::SomeFrames(failed)),
-    }
+    let mut observer = Shown::new("surfaces", arguments.of.progress)?;
+    let outcome = surfaces(&arguments.of.job(), &request(arguments), &mut observer)?;
+    rebuild::exit(&outcome)
 }
 
 fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
-    let mut products: Vec<Product> = arguments.formats.iter().map(|f| product(*f)).collect();
-    products.sort_unstable();
-    products.dedup();
+    let mut formats: Vec<SurfaceFormat> = arguments.formats.iter().map(|f| format(*f)).collect();
+    formats.sort_unstable();
+    formats.dedup();
     let mut attributes: Vec<SurfaceAttribute> = Vec::new();
     for name in &arguments.attributes {
         let attribute = match name {
@@ -54,7 +39,7 @@ fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
         }
     }
     SurfaceRequest {
-        products,
+        formats,
         voxel: arguments.voxel,
         smoothing: [arguments.smoothing, arguments.lowering],
         mesh_smoothing: arguments.mesh_smoothing,
@@ -66,59 +51,11 @@ fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
     }
 }
 
-fn product(format: SurfaceFormat) -> Product {
-    match format {
-        SurfaceFormat::Vdb => Product::Surface,
-        SurfaceFormat::Abc => Product::Mesh,
-        SurfaceFormat::Ply => Product::MeshPly,
-        SurfaceFormat::Obj => Product::MeshObj,
-    }
-}
-
-struct Shown {
-    kind: ProgressKind,
-    stop: StopFlag,
-}
-
-impl RebuildObserver for Shown {
-    fn event(&mut self, event: &RebuildEvent) {
-        match self.kind {
-            ProgressKind::Json => output::event(event),
-            ProgressKind::Auto => output::complain(&line(event)),
-            ProgressKind::None => {
-                if matches!(event, RebuildEvent::Failed { .. }) {
-                    output::complain(&line(event));
-                }
-            }
-        }
-    }
-
-    fn cancelled(&self) -> bool {
-        self.stop.is_raised()
-    }
-}
-
-fn line(event: &RebuildEvent) -> String {
-    match event {
-        RebuildEvent::Start { frames, cache, .. } => {
-            format!("surfaces of {frames} frames in {}", cache.display())
-        }
-        RebuildEvent::Frame { frame, unchanged: true, .. } => {
-            format!("frame {frame}: there already")
-        }
-        RebuildEvent::Frame { frame, triangles, seconds, .. } => {
-            let mesh = match triangles {
-                0 => String::new(),
-                some => format!("{} triangles, ", grouped(*some)),
-            };
-            format!("frame {frame}: {mesh}{seconds:.2} s")
-        }
-        RebuildEvent::Failed { frame, message } => format!("frame {frame} failed: {message}"),
-        RebuildEvent::Done { frames, unchanged, failed, seconds } => {
-            let rest = [(unchanged, "there already"), (failed, "failed")];
-            let rest = rest.into_iter().filter(|(count, _)| **count > 0);
-            let rest: String = rest.map(|(count, what)| format!(", {count} {what}")).collect();
-            format!("done: {frames} frames in {seconds:.1} s{rest}")
-        }
+fn format(name: SurfaceFormatName) -> SurfaceFormat {
+    match name {
+        SurfaceFormatName::Vdb => SurfaceFormat::LevelSet,
+        SurfaceFormatName::Abc => SurfaceFormat::Alembic,
+        SurfaceFormatName::Ply => SurfaceFormat::Ply,
+        SurfaceFormatName::Obj => SurfaceFormat::Obj,
     }
 }

@@ -13,7 +13,7 @@ pub mod memory;
 mod pipeline;
 mod plan;
 mod prepare;
-mod resurface;
+mod rebuild;
 mod room;
 mod stage;
 #[cfg(test)]
@@ -32,9 +32,9 @@ pub use events::{BakeEvent, BakeObserver, BakeWarning, Progress, SilentBake};
 use pipeline::End;
 use plan::{Start, Wanted};
 use prepare::OpenCache;
-pub use resurface::{
-    RebuildEvent, RebuildObserver, RebuildOutcome, SurfaceAttribute, SurfaceJob, SurfaceRequest,
-    resurface,
+pub use rebuild::{
+    Figures, RebuildEvent, RebuildJob, RebuildObserver, RebuildOutcome, SurfaceAttribute,
+    SurfaceFormat, SurfaceRequest, surfaces,
 };
 use stage::{Pool, Stage};
 use std::ops::RangeInclusive;

@@ -1,0 +1,100 @@
+//! What is known of a cache beside its particles.
+
+use super::{Maker, Planned, Source};
+use crate::cache::CacheError;
+use crate::cache::layout::{self, Product, SCENE};
+use crate::cache::load::{self, BakedParticles};
+use crate::cache::manifest::{Depth, FileEntry, FrameEntry};
+use crate::run::RebuildError;
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What products need to know of the scene. Its geometry does not belong to it: a cache can be worked on
+/// where that is not.
+#[derive(Deserialize)]
+pub(super) struct Facts {
+    pub output: Output,
+    pub material: Vec<Material>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Output {
+    pub surface_voxel: f32,
+    pub half: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Material {
+    pub name: String,
+    pub narrow_band: Option<u32>,
+}
+
+impl Facts {
+    /// Reads them from a cache's copy of its scene.
+    pub fn read(cache: &Path) -> Result<Self, RebuildError> {
+        let path = cache.join(SCENE);
+        let text = fs::read_to_string(&path).map_err(|e| CacheError::io("read", &path, e))?;
+        let decode = |e: serde_json::Error| CacheError::Decode { path, detail: e.to_string() };
+        Ok(serde_json::from_str(&text).map_err(decode)?)
+    }
+}
+
+impl Source {
+    /// The files that `maker` makes of a frame.
+    pub(super) fn plan(&self, entry: &FrameEntry, maker: &impl Maker) -> Vec<Planned> {
+        let path = |(product, when): (Product, f32)| {
+            let (name, frame) = (&self.manifest.header.name, entry.frame);
+            let sign = if when < 0.0 { "m" } else { "p" };
+            let path = match when == 0.0 {
+                true => product.path(name, frame),
+                false => product.path_at(name, frame, &format!("{sign}{:.3}", when.abs())),
+            };
+            Planned { product, when, path }
+        };
+        maker.products().into_iter().map(path).collect()
+    }
+
+    /// The particle file of a frame.
+    ///
+    /// # Errors
+    /// [`RebuildError::NoParticles`].
+    pub(super) fn particle_file<'a>(
+        &self,
+        entry: &'a FrameEntry,
+    ) -> Result<&'a FileEntry, RebuildError> {
+        let file = entry.files.iter().find(|f| f.kind == Product::Particles);
+        file.ok_or(RebuildError::NoParticles { frame: entry.frame })
+    }
+
+    /// Reads the particles of a frame.
+    ///
+    /// # Errors
+    /// A file that is missing, or not as the manifest says.
+    pub(super) fn particles(&self, entry: &FrameEntry) -> Result<BakedParticles, RebuildError> {
+        let file = self.particle_file(entry)?;
+        let faults = entry.verify(&self.cache, Depth::Lengths);
+        if let Some(fault) = faults.into_iter().find(|fault| fault.path == file.path) {
+            return Err(RebuildError::Damaged { fault });
+        }
+        Ok(load::particles(&self.resolved(&file.path)?)?)
+    }
+
+    /// The file that a path of the manifest means.
+    pub(super) fn resolved(&self, path: &str) -> Result<PathBuf, CacheError> {
+        layout::resolve(&self.cache, path).ok_or_else(|| CacheError::Decode {
+            path: self.cache.join(path),
+            detail: "it is no file of this cache".to_owned(),
+        })
+    }
+
+    /// Edge of a cell of the simulation (m).
+    pub(super) fn cell_size(&self) -> f32 {
+        self.manifest.header.cell_size
+    }
+
+    /// So many frames (s).
+    pub(super) fn seconds(&self, frames: f32) -> f64 {
+        f64::from(frames) / self.manifest.header.fps
+    }
+}
