@@ -38,6 +38,12 @@ pub fn holds(mask: &BlockMask, index: usize) -> bool {
     mask[index >> 6] >> (index & 63) & 1 != 0
 }
 
+/// The eight cells of a block from `8 row` on, a bit for each.
+#[inline(always)]
+pub fn row_of(mask: &BlockMask, row: usize) -> u8 {
+    (mask[row >> 3] >> (8 * (row & 7))) as u8
+}
+
 /// Adds cell `index` of a block to its mask.
 #[inline(always)]
 pub fn insert(mask: &mut BlockMask, index: usize) {
@@ -46,9 +52,7 @@ pub fn insert(mask: &mut BlockMask, index: usize) {
 
 /// The cells of a block for which `test` holds, given their index.
 pub fn cells_where(mut test: impl FnMut(usize) -> bool) -> BlockMask {
-    let mut mask = NO_CELLS;
-    (0..BLOCK_CELLS).filter(|i| test(*i)).for_each(|i| insert(&mut mask, i));
-    mask
+    of_flags(&std::array::from_fn(|i| u8::from(test(i))))
 }
 
 /// The cells of a block whose flag, 0 or 1, is 1.
@@ -207,7 +211,9 @@ fn grown_by_faces(around: &[Option<&BlockMask>; 27]) -> BlockMask {
     })
 }
 
-fn grown_by_corners(around: &[Option<&BlockMask>; 27]) -> BlockMask {
+/// The middle one of 27 blocks after one more layer of cells that share a face, an edge or a corner with
+/// one of the set; blocks come in the order of [`BlockGrid::neighbours`], and `None` holds no cell.
+pub fn grown_by_corners(around: &[Option<&BlockMask>; 27]) -> BlockMask {
     let slab: [u64; BLOCK_EDGE + 2] = std::array::from_fn(|i| {
         let x = i as i32 - 1;
         let [below, own, above] = [0, 1, 2].map(|by| {

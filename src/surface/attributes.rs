@@ -5,17 +5,14 @@ use super::SurfaceOptions;
 use super::bins::Bins;
 use super::matter::Matter;
 use super::nearby::{Lanes, Nearby, PATCHES, voxel_of};
-use super::signs::VoxelMask;
+use super::options::ACROSS_BAND;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK, block_of, local_cell, local_index};
 use crate::numerics::level_set::LevelSet;
+use crate::numerics::mask::{BlockMask, NO_CELLS, cells, cells_where, combine, holds, insert};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use std::ops::{Add, Mul};
-
-/// Passes that continue values: the band is three voxels wide to either side, and its corner as far
-/// along each axis.
-const PASSES: usize = 6;
 
 /// A value of the particles on the voxels of the band.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +24,7 @@ pub struct Attribute {
 }
 
 /// Averages the velocities and attributes of particles on the voxels of a level set's band. Particles
-/// from number `real` on have a velocity and nothing else.
+/// beyond those of `matter` have a velocity and nothing else.
 pub(super) fn average_attributes(
     bins: &Bins,
     level_set: &LevelSet,
@@ -61,10 +58,10 @@ pub(super) fn average_attributes(
 struct Averaged {
     velocity: Block<Vec3>,
     /// Where the velocity is known.
-    moving: VoxelMask,
+    moving: BlockMask,
     attributes: Vec<Block<f32>>,
     /// Where the attributes are known.
-    known: VoxelMask,
+    known: BlockMask,
 }
 
 struct Workspace {
@@ -90,9 +87,9 @@ impl Workspace {
         let attributes = matter.attributes.len();
         let mut out = Averaged {
             velocity: Block([Vec3::ZERO; BLOCK_CELLS]),
-            moving: [0; 64],
+            moving: NO_CELLS,
             attributes: vec![Block([0.0; BLOCK_CELLS]); attributes],
-            known: [0; 64],
+            known: NO_CELLS,
         };
         if !self.nearby.gather(bins, level_set.grid.blocks()[index]) {
             return out;
@@ -109,13 +106,13 @@ impl Workspace {
                 if weights[lane] > 0.0 {
                     let mean = |n: usize| self.sums[n][lane] / weights[lane];
                     out.velocity.0[voxel] = Vec3::new(mean(0), mean(1), mean(2));
-                    out.moving[voxel >> 3] |= 1 << (voxel & 7);
+                    insert(&mut out.moving, voxel);
                 }
                 if attributes > 0 && real[lane] > 0.0 {
                     for (n, block) in out.attributes.iter_mut().enumerate() {
                         block.0[voxel] = self.sums[3 + n][lane] / real[lane];
                     }
-                    out.known[voxel >> 3] |= 1 << (voxel & 7);
+                    insert(&mut out.known, voxel);
                 }
             }
         }
@@ -172,27 +169,22 @@ impl Workspace {
 /// Where values are wanted.
 struct Band<'a> {
     level_set: &'a LevelSet,
-    voxels: Vec<VoxelMask>,
+    voxels: Vec<BlockMask>,
 }
 
 impl<'a> Band<'a> {
     fn new(level_set: &'a LevelSet) -> Self {
-        let in_band = |values: &[f32]| {
-            let inside = values.iter().map(|d| u8::from(d.abs() < level_set.band));
-            inside.enumerate().fold(0, |bits, (i, inside)| bits | inside << i)
-        };
-        let of_block = |block: &Block<f32>| -> VoxelMask {
-            std::array::from_fn(|row| in_band(&block.0[row * 8..row * 8 + 8]))
-        };
+        let of_block =
+            |block: &Block<f32>| cells_where(|voxel| block.0[voxel].abs() < level_set.band);
         let voxels = level_set.distance.blocks.par_iter().map(of_block).collect();
         Self { level_set, voxels }
     }
 
     /// Continues values from where they are known to the whole band: each pass gives the voxels beside
     /// known ones the mean of these.
-    fn extend<T: Average>(&self, mut field: Field<T>, mut known: Vec<VoxelMask>) -> Field<T> {
-        for _ in 0..PASSES {
-            let grown: Vec<Option<(Block<T>, VoxelMask)>> = (0..known.len())
+    fn extend<T: Average>(&self, mut field: Field<T>, mut known: Vec<BlockMask>) -> Field<T> {
+        for _ in 0..ACROSS_BAND {
+            let grown: Vec<Option<(Block<T>, BlockMask)>> = (0..known.len())
                 .into_par_iter()
                 .map(|index| self.grow_block(&field, &known, index))
                 .collect();
@@ -213,11 +205,12 @@ impl<'a> Band<'a> {
     fn grow_block<T: Average>(
         &self,
         field: &Field<T>,
-        known: &[VoxelMask],
+        known: &[BlockMask],
         index: usize,
-    ) -> Option<(Block<T>, VoxelMask)> {
-        let mut grown: Option<(Block<T>, VoxelMask)> = None;
-        for voxel in missing(&self.voxels[index], &known[index]) {
+    ) -> Option<(Block<T>, BlockMask)> {
+        let mut grown: Option<(Block<T>, BlockMask)> = None;
+        let missing = combine(&self.voxels[index], &known[index], |wanted, known| wanted & !known);
+        for voxel in cells(&missing) {
             let around = IVec3::AXES.iter().flat_map(|a| [-*a, *a]);
             let values = around
                 .filter_map(|step| self.known_value(field, known, index, local_cell(voxel) + step));
@@ -230,7 +223,7 @@ impl<'a> Band<'a> {
                 let (block, voxels) =
                     grown.get_or_insert_with(|| (field.blocks[index], known[index]));
                 block.0[voxel] = sum * (1.0 / count);
-                voxels[voxel >> 3] |= 1 << (voxel & 7);
+                insert(voxels, voxel);
             }
         }
         grown
@@ -240,7 +233,7 @@ impl<'a> Band<'a> {
     fn known_value<T: Copy>(
         &self,
         field: &Field<T>,
-        known: &[VoxelMask],
+        known: &[BlockMask],
         index: usize,
         cell: IVec3,
     ) -> Option<T> {
@@ -251,20 +244,8 @@ impl<'a> Band<'a> {
             block => block as usize,
         };
         let voxel = local_index(cell);
-        is_known(&known[block], voxel).then(|| field.blocks[block].0[voxel])
+        holds(&known[block], voxel).then(|| field.blocks[block].0[voxel])
     }
-}
-
-/// The voxels that are wanted and not known.
-fn missing(wanted: &VoxelMask, known: &VoxelMask) -> impl Iterator<Item = usize> {
-    let rows = wanted.iter().zip(known).map(|(wanted, known)| wanted & !known).enumerate();
-    rows.filter(|(_, bits)| *bits != 0).flat_map(|(row, bits)| {
-        (0..8).filter(move |i| bits & (1 << i) != 0).map(move |i| row * 8 + i)
-    })
-}
-
-fn is_known(known: &VoxelMask, voxel: usize) -> bool {
-    known[voxel >> 3] & (1 << (voxel & 7)) != 0
 }
 
 /// What can be averaged.

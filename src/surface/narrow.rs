@@ -4,10 +4,11 @@ use super::SurfaceOptions;
 use super::average::RawBlock;
 use super::extent::Extent;
 use super::options::BAND_VOXELS;
-use super::signs::{VoxelMask, at_surface, negative};
+use super::signs::{at_surface, negative};
 use crate::numerics::field::{Block, Field};
-use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
+use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, local_cell};
 use crate::numerics::level_set::LevelSet;
+use crate::numerics::mask::{ALL_CELLS, BlockMask, NO_CELLS, cells};
 use glam::IVec3;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -43,8 +44,8 @@ pub(super) fn keep_blocks_near_surface(
     extent: &Extent,
     options: &SurfaceOptions,
 ) -> Band {
-    let masks = |block: &Option<Box<RawBlock>>| block.as_ref().map_or([0; 64], |b| negative(&b.0));
-    let negative: Vec<VoxelMask> = raw.par_iter().map(masks).collect();
+    let masks = |block: &Option<Box<RawBlock>>| block.as_ref().map_or(NO_CELLS, |b| negative(&b.0));
+    let negative: Vec<BlockMask> = raw.par_iter().map(masks).collect();
     let in_core = |block: IVec3| extent.core.contains(&block);
     let near = at_surface(&extent.evaluated, &negative, in_core);
     let blocks = extent.evaluated.blocks();
@@ -54,11 +55,10 @@ pub(super) fn keep_blocks_near_surface(
         .flat_map_iter(|(near, block)| blocks_around(near).map(|offset| *block + offset))
         .collect();
     let grid = BlockGrid::from_blocks(reached);
-    let is_liquid = |mask: &VoxelMask| mask.iter().all(|row| *row == u8::MAX);
     let interior = blocks
         .iter()
         .zip(&negative)
-        .filter_map(|(block, mask)| is_liquid(mask).then_some(block))
+        .filter_map(|(block, mask)| (*mask == ALL_CELLS).then_some(block))
         .chain(&extent.core)
         .filter(|b| grid.find(**b).is_none())
         .copied()
@@ -67,13 +67,10 @@ pub(super) fn keep_blocks_near_surface(
 }
 
 /// Offsets to the blocks that lie within [`MARGIN`] voxels of the box around the voxels of a mask.
-fn blocks_around(mask: &VoxelMask) -> impl Iterator<Item = IVec3> + use<> {
+fn blocks_around(mask: &BlockMask) -> impl Iterator<Item = IVec3> + use<> {
     let (mut low, mut high) = (IVec3::splat(i32::MAX), IVec3::splat(i32::MIN));
-    for (row, bits) in mask.iter().enumerate().filter(|(_, bits)| **bits != 0) {
-        let [first, last] = [bits.trailing_zeros(), 7 - bits.leading_zeros()].map(|z| z as i32);
-        let (x, y) = (row as i32 >> 3, row as i32 & 7);
-        low = low.min(IVec3::new(x, y, first));
-        high = high.max(IVec3::new(x, y, last));
+    for voxel in cells(mask).map(local_cell) {
+        (low, high) = (low.min(voxel), high.max(voxel));
     }
     let (low, high) = match low.cmple(high).all() {
         true => ((low - MARGIN) >> 3, (high + MARGIN) >> 3),

@@ -4,6 +4,9 @@ use super::SurfaceError;
 
 /// Half-width of the band of exact distances, in voxels.
 pub const BAND_VOXELS: f32 = 3.0;
+/// Passes that carry values from the surface across the band, each by a voxel along one axis: the band's
+/// farthest voxels lie √3 times its half-width away, counted along the three axes.
+pub(super) const ACROSS_BAND: usize = 6;
 /// Most passes of [`SurfaceOptions::smoothing`] and of [`SurfaceOptions::lowering`]: the surface
 /// stays within the blocks that were set aside for it.
 pub const MAX_SMOOTHING: u32 = 4;

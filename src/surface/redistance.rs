@@ -2,13 +2,11 @@
 
 use super::halo::{Tile, map_rows};
 use super::narrow::Band;
-use super::options::BAND_VOXELS;
-use super::signs::VoxelMask;
+use super::options::{ACROSS_BAND, BAND_VOXELS};
+use crate::numerics::grid::BLOCK_CELLS;
+use crate::numerics::mask::{BlockMask, cells_where, row_of};
 use rayon::prelude::*;
 
-/// Passes that carry a distance across the band: each crosses one voxel along every axis, and the
-/// band's corner lies √3 times its half-width away along the three axes together.
-const PASSES: usize = 6;
 /// Replaces the implicit function by the signed distance to its zero set, clamped to the band.
 ///
 /// Next to the surface the function is divided by its own slope; from there distances spread by
@@ -16,9 +14,10 @@ const PASSES: usize = 6;
 pub(super) fn measure_distances(band: &mut Band) {
     band.distance = map_rows(band, |tile, _, row| start_row(tile, row));
     (band.inside, band.outside) = (-BAND_VOXELS, BAND_VOXELS);
-    let near: Vec<VoxelMask> = band.distance.blocks.par_iter().map(|b| started(&b.0)).collect();
-    for _ in 0..PASSES {
-        band.distance = map_rows(band, |tile, block, row| spread_row(tile, row, near[block][row]));
+    let near: Vec<BlockMask> = band.distance.blocks.par_iter().map(|b| started(&b.0)).collect();
+    for _ in 0..ACROSS_BAND {
+        band.distance =
+            map_rows(band, |tile, block, row| spread_row(tile, row, row_of(&near[block], row)));
     }
 }
 
@@ -50,11 +49,8 @@ fn start_row(tile: &Tile, row: usize) -> [f32; 8] {
 }
 
 /// The voxels with a distance of their own.
-fn started(values: &[f32]) -> VoxelMask {
-    std::array::from_fn(|row| {
-        let values = values[row * 8..row * 8 + 8].iter().enumerate();
-        values.fold(0, |bits, (i, v)| bits | u8::from(v.abs() < BAND_VOXELS) << i)
-    })
+fn started(values: &[f32; BLOCK_CELLS]) -> BlockMask {
+    cells_where(|voxel| values[voxel].abs() < BAND_VOXELS)
 }
 
 /// −1 inside, 1 outside; a distance of zero is outside.
