@@ -1,7 +1,7 @@
 //! The implicit function of the weighted average [ZB05 eq. 7–10], block by block.
 
 use super::SurfaceOptions;
-use super::bins::{Binned, Bins};
+use super::bins::Bins;
 use super::extent::Extent;
 use super::matter::{Matter, Metric};
 use super::nearby::{Lanes, Nearby, PATCHES, Weighed, voxel_of};
@@ -17,24 +17,30 @@ const FARTHEST_BEYOND_PARTICLE: f32 = 0.5;
 /// φ [voxels] of one block.
 pub(super) type RawBlock = Block<f32>;
 
-/// Evaluates every block of `extent`; `None` where no particle is near.
+/// Evaluates every block of `extent`; `None` where no particle is near. `metrics` are those of the
+/// matter.
 pub(super) fn average_particles(
     bins: &Bins,
     extent: &Extent,
     matter: &Matter<'_>,
+    metrics: &[Metric],
     options: &SurfaceOptions,
 ) -> Vec<Option<Box<RawBlock>>> {
-    if matter.ellipsoids.is_empty() && matter.radii.is_empty() {
-        average::<Round>(bins, extent, matter, options)
-    } else {
-        average::<Stretched>(bins, extent, matter, options)
+    if metrics.is_empty() && matter.radii.is_empty() {
+        return average(bins, extent, |_| Round, options);
     }
+    let form = |index: usize| {
+        let radius = matter.radii.get(index).map_or(options.radius(), |r| r / options.voxel_size);
+        let Metric(metric) = *metrics.get(index).unwrap_or(&Metric::SPHERE);
+        Stretched { radius, inverse_square: 1.0 / (radius * radius), metric }
+    };
+    average(bins, extent, form, options)
 }
 
 fn average<F: Form>(
     bins: &Bins,
     extent: &Extent,
-    matter: &Matter<'_>,
+    form: impl Fn(usize) -> F + Sync,
     options: &SurfaceOptions,
 ) -> Vec<Option<Box<RawBlock>>> {
     let workspace = || (Nearby::new(bins, options), Vec::new());
@@ -46,7 +52,7 @@ fn average<F: Form>(
                 return None;
             }
             forms.clear();
-            forms.extend(nearby.particles.iter().map(|p| F::of(matter, p, options)));
+            forms.extend(nearby.particles.iter().map(|p| form(p.index as usize)));
             Some(evaluate(nearby, forms, core, options))
         })
         .collect()
@@ -81,8 +87,6 @@ trait Form: Copy + Send {
     /// What is summed beside weights and offsets.
     type Sums: Default;
 
-    fn of(matter: &Matter<'_>, particle: &Binned, options: &SurfaceOptions) -> Self;
-
     /// A measure of the distance from the particle that grows with it, from the offset and its square.
     fn nearness(&self, squared: f32, offset: [f32; 3]) -> f32;
 
@@ -104,10 +108,6 @@ struct Round;
 
 impl Form for Round {
     type Sums = ();
-
-    fn of(_: &Matter<'_>, _: &Binned, _: &SurfaceOptions) -> Self {
-        Self
-    }
 
     #[inline(always)]
     fn nearness(&self, squared: f32, _: [f32; 3]) -> f32 {
@@ -144,13 +144,6 @@ struct StretchedSums {
 
 impl Form for Stretched {
     type Sums = StretchedSums;
-
-    fn of(matter: &Matter<'_>, particle: &Binned, options: &SurfaceOptions) -> Self {
-        let index = particle.index as usize;
-        let radius = matter.radii.get(index).map_or(options.radius(), |r| r / options.voxel_size);
-        let metric = matter.ellipsoids.get(index).and_then(Metric::of).unwrap_or(Metric::SPHERE);
-        Self { radius, inverse_square: 1.0 / (radius * radius), metric: metric.0 }
-    }
 
     #[inline(always)]
     fn nearness(&self, _: f32, offset: [f32; 3]) -> f32 {

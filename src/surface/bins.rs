@@ -48,10 +48,9 @@ impl Bins {
     }
 }
 
-/// Edge of a bin in voxels for particles at this spacing [voxels]: one to two spacings, so that a
-/// bin holds a few of them, and two voxels to a block.
-fn bin_edge(spacing: f32) -> usize {
-    (spacing.ceil() as usize).next_power_of_two().clamp(2, BLOCK_EDGE)
+/// The power of two of voxels that covers a length [voxels], at least two and at most a block's edge.
+pub(super) fn covering_edge(length: f32) -> usize {
+    (length.ceil() as usize).next_power_of_two().clamp(2, BLOCK_EDGE)
 }
 
 /// Sorts particles into bins.
@@ -69,7 +68,8 @@ pub(super) fn sort_into_bins(
     if grid.len() > MAX_BLOCKS {
         return Err(super::extent::too_large(grid.len(), positions.len(), options));
     }
-    let edge = bin_edge(options.spacing());
+    // One to two spacings, so that a bin holds a few particles.
+    let edge = covering_edge(options.spacing());
     let per_edge = BLOCK_EDGE / edge;
     let bin = |local: Vec3| {
         // Rounding may put a particle onto the upper side of its block.

@@ -1,10 +1,10 @@
 //! The core of the liquid: what lies so deep that nothing needs to be evaluated.
 
 use super::SurfaceOptions;
-use super::bins::Bins;
+use super::bins::{Bins, covering_edge};
 use super::nearby::{PATCHES, PATCHES_PER_EDGE};
 use super::options::BAND_VOXELS;
-use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK};
+use crate::numerics::grid::{BlockGrid, NO_BLOCK};
 use glam::IVec3;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +19,8 @@ pub(super) fn find(
     options: &SurfaceOptions,
 ) -> FxHashMap<IVec3, Patches> {
     let grid = BlockGrid::from_blocks(bins.grid.blocks().iter().chain(inside).copied());
-    let edge = cell_edge(options.neighbourhood());
+    // What must hold a particle: a simulation cell, two spacings wide.
+    let edge = covering_edge(2.0 * options.spacing());
     let occupied = |block: &IVec3| match bins.grid.find(*block) {
         _ if inside.contains(block) => Patches::MAX,
         Some(index) => occupied_patches(bins, index, edge),
@@ -36,12 +37,6 @@ pub(super) fn find(
         }
     }
     grid.blocks().iter().copied().zip(patches).filter(|(_, patches)| *patches != 0).collect()
-}
-
-/// Edge in voxels of what must hold a particle: the power of two that covers a simulation cell (two
-/// spacings), a block at most.
-fn cell_edge(two_spacings: f32) -> usize {
-    (two_spacings.ceil() as usize).next_power_of_two().clamp(2, BLOCK_EDGE)
 }
 
 /// The patches of all cells of so many voxels in which a particle lies.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 /// Memory of one evaluated block through all passes [bytes]: distance, velocity, their copies
 /// while narrowed, and the tables of the grids.
 const BLOCK_BYTES: u64 = 24 << 10;
-/// Memory of one particle while it is sorted [bytes].
+/// Memory of one particle [bytes]: sorted, and its ellipsoid's metric or, beside deep water, a copy of it.
 const PARTICLE_BYTES: u64 = 48;
 
 /// The blocks of a reconstruction.

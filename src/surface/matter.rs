@@ -71,7 +71,7 @@ impl<'a> Matter<'a> {
             return Err(SurfaceError::TooManyParticles { particles });
         }
         self.check_motion(options)?;
-        self.check_shapes(options)
+        self.check_radii(options)
     }
 
     fn check_motion(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
@@ -93,15 +93,22 @@ impl<'a> Matter<'a> {
         }
     }
 
-    fn check_shapes(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
+    fn check_radii(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
         let [low, high] = RADII.map(|r| r * options.spacing);
-        if let Some(index) = self.radii.par_iter().position_first(|r| !(*r >= low && *r <= high)) {
-            return Err(SurfaceError::Radius { index, radius: self.radii[index], low, high });
-        }
-        let bad = |shape: &[f32; 6]| Metric::of(shape).is_none();
-        match self.ellipsoids.par_iter().position_first(bad) {
-            Some(index) => Err(SurfaceError::Ellipsoid { index }),
+        match self.radii.par_iter().position_first(|r| !(*r >= low && *r <= high)) {
+            Some(index) => {
+                Err(SurfaceError::Radius { index, radius: self.radii[index], low, high })
+            }
             None => Ok(()),
+        }
+    }
+
+    /// The metrics of all ellipsoids.
+    pub(super) fn metrics(&self) -> Result<Vec<Metric>, SurfaceError> {
+        let metrics: Vec<Option<Metric>> = self.ellipsoids.par_iter().map(Metric::of).collect();
+        match metrics.iter().position(Option::is_none) {
+            Some(index) => Err(SurfaceError::Ellipsoid { index }),
+            None => Ok(metrics.into_iter().flatten().collect()),
         }
     }
 }

@@ -39,6 +39,7 @@ use crate::numerics::field::Field;
 use crate::numerics::level_set::LevelSet;
 use crate::particles::DeepWater;
 use glam::{IVec3, Vec3};
+use matter::Metric;
 use rustc_hash::FxHashSet;
 
 /// A reconstructed surface.
@@ -84,12 +85,14 @@ pub fn wrap(
 ) -> Result<Surface, SurfaceError> {
     options.validate()?;
     matter.check(options)?;
+    let metrics = matter.metrics()?;
     let Some((deep, cell_size)) = deep.filter(|(deep, _)| !deep.is_empty()) else {
         return wrap_all(
             matter.positions,
             matter.velocities,
             &FxHashSet::default(),
             matter,
+            &metrics,
             options,
         );
     };
@@ -99,21 +102,22 @@ pub fn wrap(
     positions.extend(stand_ins.iter().map(|(position, _)| *position));
     velocities.extend(stand_ins.iter().map(|(_, velocity)| *velocity));
     drop(stand_ins);
-    wrap_all(&positions, &velocities, &inside, matter, options)
+    wrap_all(&positions, &velocities, &inside, matter, &metrics, options)
 }
 
-/// Wraps a surface around particles, the first of which are those of `matter`, and blocks of voxels
-/// that are liquid throughout.
+/// Wraps a surface around particles, the first of which are those of `matter` with its ellipsoids'
+/// metrics, and blocks of voxels that are liquid throughout.
 fn wrap_all(
     positions: &[Vec3],
     velocities: &[Vec3],
     inside: &FxHashSet<IVec3>,
     matter: &Matter<'_>,
+    metrics: &[Metric],
     options: &SurfaceOptions,
 ) -> Result<Surface, SurfaceError> {
     let bins = bins::sort_into_bins(positions, options)?;
     let extent = extent::find_blocks(&bins, inside, options)?;
-    let raw = average::average_particles(&bins, &extent, matter, options); // eq. 7–10
+    let raw = average::average_particles(&bins, &extent, matter, metrics, options); // eq. 7–10
     let mut band = narrow::keep_blocks_near_surface(raw, &extent, options);
     smooth::smooth(&mut band, options.smoothing);
     smooth::lower(&mut band, options.lowering);

@@ -1,7 +1,7 @@
 //! The zero set of a level set as triangles.
 
 use super::cases::{Case, Cases, DIAGONALS, EDGE_CORNERS, MIDDLE};
-use crate::numerics::grid::{BlockGrid, NO_BLOCK, block_of, local_index};
+use crate::numerics::grid::{BlockGrid, NO_BLOCK, block_of, local_cell, local_index};
 use crate::numerics::level_set::LevelSet;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -33,11 +33,11 @@ pub(super) fn triangulate(level_set: &LevelSet) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     }
     let filled: Vec<(Vec<Vec3>, Vec<[u32; 3]>)> = (0..grid.len())
         .into_par_iter()
-        .filter(|block| corners[*block].any)
+        .filter(|block| !corners[*block].cells.is_empty())
         .map_init(Tile::new, |tile, block| {
             tile.load(level_set, grid.blocks()[block]);
             let places = places(tile, &corners[block], grid.blocks()[block], level_set.cell_size);
-            (places, triangles(tile, block, &grid, &corners))
+            (places, triangles(block, &grid, &corners))
         })
         .collect();
     let places: Vec<&[Vec3]> = filled.iter().map(|(places, _)| places.as_slice()).collect();
@@ -110,18 +110,19 @@ impl Tile {
     }
 }
 
-/// The corners of the mesh on the edges from a block's voxels to their upper neighbours.
+/// The corners of the mesh on the edges from a block's voxels to their upper neighbours, then those inside
+/// the cells there.
 struct Corners {
     /// Per axis and row of eight voxels, a bit for each voxel whose edge the surface crosses.
     crossed: [[u8; 64]; 3],
     /// Per axis and row, corners of the block before the row.
     before: [[u16; 64]; 3],
-    /// The voxels whose cells have corners inside, in order, and how many corners come before theirs.
-    inside: Vec<(u16, u32)>,
+    /// How many corners lie on edges.
+    on_edges: u32,
+    /// The cells that the surface runs through, in order: their voxel, and how it does.
+    cells: Vec<(u16, &'static Case)>,
     /// Number of the block's first corner; until these are known, how many it has.
     first: u32,
-    /// Whether the block's cells have a triangle.
-    any: bool,
 }
 
 impl Corners {
@@ -129,15 +130,14 @@ impl Corners {
         let mut out = Self {
             crossed: [[0; 64]; 3],
             before: [[0; 64]; 3],
-            inside: Vec::new(),
+            on_edges: 0,
+            cells: Vec::new(),
             first: 0,
-            any: false,
         };
         let first = tile.0[0] < 0.0;
         if tile.0.iter().all(|d| (*d < 0.0) == first) {
             return out;
         }
-        out.any = true;
         let mut count = 0;
         for (axis, step) in STEPS.into_iter().enumerate() {
             for row in 0..64 {
@@ -149,23 +149,12 @@ impl Corners {
                 count += bits.count_ones() as u16;
             }
         }
-        let mut count = u32::from(count);
-        for voxel in 0..512 {
-            let cell = Cell { tile, voxel };
-            let inside = cell.case().map_or(0, |case| case.around.len());
-            if inside > 0 {
-                out.inside.push((voxel as u16, count));
-                count += inside as u32;
-            }
-        }
-        out.first = count;
+        out.on_edges = u32::from(count);
+        let case = |voxel: u16| Some((voxel, Cell { tile, voxel: voxel.into() }.case()?));
+        out.cells = (0..512).filter_map(case).collect();
+        let inside = out.cells.iter().map(|(_, case)| case.around.len() as u32);
+        out.first = out.on_edges + inside.sum::<u32>();
         out
-    }
-
-    /// Number of the first corner inside a voxel's cell.
-    fn number_inside(&self, voxel: usize) -> u32 {
-        let found = self.inside.binary_search_by_key(&(voxel as u16), |(voxel, _)| *voxel);
-        self.first + found.map_or(0, |n| self.inside[n].1)
     }
 
     /// Number of the corner on a voxel's edge along an axis.
@@ -190,9 +179,9 @@ fn places(tile: &Tile, corners: &Corners, block: IVec3, cell_size: f32) -> Vec<V
             }
         }
     }
-    for (voxel, _) in &corners.inside {
-        let cell = Cell { tile, voxel: *voxel as usize };
-        for around in cell.case().iter().flat_map(|case| &case.around) {
+    for (voxel, case) in &corners.cells {
+        let cell = Cell { tile, voxel: usize::from(*voxel) };
+        for around in &case.around {
             let sum: Vec3 = around.iter().map(|edge| cell.crossing(*edge)).sum();
             places.push(to_metres(sum / around.len() as f32));
         }
@@ -200,22 +189,23 @@ fn places(tile: &Tile, corners: &Corners, block: IVec3, cell_size: f32) -> Vec<V
     places
 }
 
-fn triangles(tile: &Tile, block: usize, grid: &BlockGrid, corners: &[Corners]) -> Vec<[u32; 3]> {
+fn triangles(block: usize, grid: &BlockGrid, corners: &[Corners]) -> Vec<[u32; 3]> {
     let mut triangles = Vec::new();
-    for voxel in 0..512 {
-        let cell = Cell { tile, voxel };
-        let Some(case) = cell.case() else { continue };
+    let mut inside = corners[block].first + corners[block].on_edges;
+    for (voxel, case) in &corners[block].cells {
+        let first = local_cell(usize::from(*voxel));
         let number = |edge: u8| {
             if edge >= MIDDLE {
-                return corners[block].number_inside(voxel) + u32::from(edge - MIDDLE);
+                return inside + u32::from(edge - MIDDLE);
             }
-            let voxel = cell.coordinates() + corner_step(EDGE_CORNERS[edge as usize]);
+            let voxel = first + corner_step(EDGE_CORNERS[edge as usize]);
             let slot = (block_of(voxel) + 1).dot(IVec3::new(9, 3, 1)) as usize;
             // Present: an edge with both signs belongs to a block that is in the grid.
             let source = grid.neighbours(block)[slot] as usize;
             corners.get(source).map_or(0, |c| c.number(edge as usize / 4, local_index(voxel)))
         };
         triangles.extend(case.triangles.iter().map(|edges| edges.map(number)));
+        inside += case.around.len() as u32;
     }
     triangles
 }
@@ -228,10 +218,6 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    fn coordinates(self) -> IVec3 {
-        IVec3::new(self.voxel as i32 >> 6, self.voxel as i32 >> 3 & 7, self.voxel as i32 & 7)
-    }
-
     fn corner(self, c: usize) -> f32 {
         let step = (c >> 2) * STEPS[0] + (c >> 1 & 1) * STEPS[1] + (c & 1) * STEPS[2];
         self.tile.0[Tile::place(self.voxel) + step]
@@ -264,7 +250,7 @@ impl Cell<'_> {
         let (axis, first) = (edge as usize / 4, EDGE_CORNERS[edge as usize]);
         let (low, high) = (self.corner(first), self.corner(first | 4 >> axis));
         let share = (low / (low - high)).clamp(CLEARANCE, 1.0 - CLEARANCE);
-        let mut place = (self.coordinates() + corner_step(first)).as_vec3();
+        let mut place = (local_cell(self.voxel) + corner_step(first)).as_vec3();
         place[axis] += share;
         place
     }
