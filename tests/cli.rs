@@ -1,5 +1,9 @@
 //! The real program: answers, exit codes and events.
 
+#[path = "common/program.rs"]
+mod program;
+
+use program::{events, foreshore, program};
 use serde_json::Value as Json;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,10 +25,6 @@ material = "water"
 box = { min = [0, 0, 0], max = [0.5, 0.5, 1] }
 "#;
 
-fn foreshore(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_foreshore")).args(arguments).output().unwrap()
-}
-
 fn code(output: &Output) -> Option<i32> {
     output.status.code()
 }
@@ -35,12 +35,6 @@ fn stdout(output: &Output) -> String {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Every line of standard output as an event.
-fn events(output: &Output) -> Vec<Json> {
-    let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
-    stdout(output).lines().map(parse).collect()
 }
 
 /// A scene file in a folder of its own; its name has what breaks careless programs.
@@ -162,12 +156,8 @@ fn schema_prints_a_json_schema_and_the_reference() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_foreshore"))
-        .arg("schema")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        program().arg("schema").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
     let mut complaints = String::new();
@@ -256,12 +246,8 @@ fn geometry_that_says_nothing_ends_with_4_at_its_key() {
     std::fs::write(folder.path().join("a.obj"), "o Yes\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
         .unwrap();
     for command in [vec!["check", "--json"], vec!["bake", "--progress", "json", "-o", "unused"]] {
-        let output = Command::new(env!("CARGO_BIN_EXE_foreshore"))
-            .args(&command)
-            .arg(&file)
-            .current_dir(folder.path())
-            .output()
-            .unwrap();
+        let output =
+            program().args(&command).arg(&file).current_dir(folder.path()).output().unwrap();
         assert_eq!(code(&output), Some(4), "{}", stderr(&output));
         let events = events(&output);
         let last = events.last().unwrap();
@@ -274,7 +260,7 @@ fn geometry_that_says_nothing_ends_with_4_at_its_key() {
 #[cfg(unix)]
 fn bake_and_interrupt(file: &Path, cache: &Path, signal: &str) -> Output {
     use std::io::{BufRead, BufReader};
-    let mut child = Command::new(env!("CARGO_BIN_EXE_foreshore"))
+    let mut child = program()
         .args(["bake", path(file), "-o", path(cache), "--progress", "json"])
         .stdout(Stdio::piped())
         .spawn()

@@ -1,13 +1,17 @@
 //! `foreshore surface`: surfaces and meshes of a baked cache.
 
+#[path = "common/program.rs"]
+mod program;
+
 use foreshore::cache::layout::Product;
 use foreshore::cache::manifest::{Depth, Manifest};
 use foreshore_alembic::{Archive, PolyMeshReader};
 use foreshore_vdb::Reader;
+use program::{events, foreshore, program};
 use serde_json::Value as Json;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Two blocks of sand fall.
 const SAND: &str = r#"
@@ -37,19 +41,10 @@ material = "red"
 box = { min = [0.6, 0.1, 0.1], max = [0.9, 0.5, 0.4] }
 "#;
 
-fn foreshore(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_foreshore")).args(arguments).output().unwrap()
-}
-
 /// Runs `foreshore surface` on a cache.
 fn surface(cache: &Path, arguments: &[&str]) -> Output {
     let cache = cache.to_str().unwrap();
     foreshore(&[&["surface", cache, "--progress", "json"], arguments].concat())
-}
-
-fn events(output: &Output) -> Vec<Json> {
-    let text = String::from_utf8(output.stdout.clone()).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn succeeded(output: Output) -> Vec<Json> {
@@ -108,7 +103,7 @@ fn parts_by_several_processes_are_the_whole() {
     let all = ["--formats", "vdb,abc,ply,obj", "--attributes", "age,material", "--voxel", "0.5"];
     succeeded(surface(&cache, &all));
     let parts = ["1-2", "3-3", "4-4"].map(|frames| {
-        Command::new(env!("CARGO_BIN_EXE_foreshore"))
+        program()
             .args(["surface", other.to_str().unwrap(), "--progress", "none", "--frames", frames])
             .args(all)
             .args(["--threads", "1"])
