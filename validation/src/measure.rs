@@ -89,15 +89,24 @@ pub fn crowding(particles: &Particles, cell_size: f32) -> [u64; 33] {
     counts
 }
 
-/// Mean and standard deviation of a histogram.
-pub fn moments(histogram: &[u64]) -> (f64, f64) {
-    let all: u64 = histogram.iter().sum();
+/// Mean and standard deviation of values.
+pub fn moments(values: &[f64]) -> (f64, f64) {
+    weighted_moments(values.iter().map(|value| (*value, 1.0)))
+}
+
+/// Mean and standard deviation of a histogram: entry k is how often k occurs.
+pub fn moments_of_counts(histogram: &[u64]) -> (f64, f64) {
+    weighted_moments(histogram.iter().enumerate().map(|(k, n)| (k as f64, *n as f64)))
+}
+
+/// Of values with how often they occur.
+fn weighted_moments(values: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let all: f64 = values.clone().map(|(_, count)| count).sum();
     let moment = |f: &dyn Fn(f64) -> f64| {
-        histogram.iter().enumerate().map(|(k, n)| f(k as f64) * *n as f64).sum::<f64>()
-            / all.max(1) as f64
+        values.clone().map(|(value, count)| f(value) * count).sum::<f64>() / all.max(1.0)
     };
-    let mean = moment(&|k| k);
-    (mean, moment(&|k| (k - mean).powi(2)).sqrt())
+    let mean = moment(&|value| value);
+    (mean, moment(&|value| (value - mean).powi(2)).sqrt())
 }
 
 /// Volume \[m³\] inside the reconstructed surface and the walls.

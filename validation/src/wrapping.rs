@@ -1,5 +1,6 @@
 //! Surfaces around a plane, a cone and a sphere full of particles, beside blobbies.
 
+use crate::measure::moments;
 use crate::scene::scene_in;
 use crate::{Curve, Demand, Experiment, Failed, Mark, Panel, Run, Unit};
 use foreshore::numerics::random::uniform3;
@@ -67,7 +68,7 @@ fn run(cells: u32) -> Result<Run, Failed> {
             let found = probes.map(|(x, normal)| crossing(surface, x, normal, spacing));
             found.collect::<Option<_>>().ok_or(Failed::Nothing("a surface has a hole"))
         };
-        let ([mean, bumps], [_, others]) = (moments(&off(&wrapped)?), moments(&off(&blobby)?));
+        let ((mean, bumps), (_, others)) = (moments(&off(&wrapped)?), moments(&off(&blobby)?));
         run.measure(names[0], mean, Unit::Of(""), Demand::Within(0.1));
         run.measure(names[1], bumps, Unit::Percent, Demand::AtMost(0.08));
         run.measure(names[2], others, Unit::Percent, Demand::None);
@@ -94,13 +95,6 @@ fn run(cells: u32) -> Result<Run, Failed> {
         }
     }
     Ok(run)
-}
-
-/// Mean and standard deviation.
-fn moments(values: &[f64]) -> [f64; 2] {
-    let n = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    [mean, (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt()]
 }
 
 /// How far along `normal` from x the surface lies [spacings], negative inside the surface.
@@ -215,7 +209,7 @@ impl Blobbies {
                 let (x, normal) = shape.probe(n);
                 crossing(&|x| level - self.sum(x), x, normal, spacing)
             });
-            moments(&off.collect::<Vec<_>>())[0]
+            moments(&off.collect::<Vec<_>>()).0
         };
         let (mut low, mut high) = (0.05, 4.0);
         for _ in 0..20 {

@@ -1,6 +1,7 @@
 //! An explosion in flat sand leaves a round crater.
 
 use super::{gains, rim, rings};
+use crate::measure::moments;
 use crate::scene::{scene, watch};
 use crate::{Curve, Demand, Experiment, Failed, Mark, Panel, Run, Unit};
 use foreshore::solver::Simulation;
@@ -53,8 +54,8 @@ fn run(cells: u32) -> Result<Run, Failed> {
     let mut run = Run::default();
     for (panel, (surface, name, demand)) in SURFACES.into_iter().enumerate() {
         let Crater { radii, section } = explode(cells, surface)?;
-        run.measure(name, scatter(&radii), Unit::Percent, demand);
-        let mean = radii.iter().sum::<f64>() / f64::from(SECTORS);
+        let (mean, deviation) = moments(&radii);
+        run.measure(name, deviation / mean, Unit::Percent, demand);
         let direction = |k: usize| (k as f64 + 0.5) / f64::from(SECTORS);
         let radii = radii.iter().enumerate().map(|(k, r)| (direction(k), r / mean)).collect();
         run.curves.push(Curve::new("", panel, Mark::Run, radii));
@@ -62,13 +63,6 @@ fn run(cells: u32) -> Result<Run, Failed> {
         run.curves.push(Curve::new(key, 2, Mark::Run, section));
     }
     Ok(run)
-}
-
-/// Standard deviation over mean.
-fn scatter(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt() / mean
 }
 
 /// What is left.

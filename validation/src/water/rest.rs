@@ -1,6 +1,6 @@
 //! Water that stands still: pressure as the depth says, and nothing moves.
 
-use crate::measure::{centre, crowding, kinetic_energy, moments, volume};
+use crate::measure::{centre, crowding, kinetic_energy, moments_of_counts, volume};
 use crate::scene::{scene, watch};
 use crate::{Curve, Demand, Experiment, Failed, Mark, Panel, Run, Unit};
 use foreshore::solver::Simulation;
@@ -114,7 +114,7 @@ fn run(cells: u32) -> Result<Run, Failed> {
         Unit::Of("cells"),
         Demand::None,
     );
-    let (mean, deviation) = moments(&crowding(particles, scene.domain.cell_size));
+    let (mean, deviation) = moments_of_counts(&crowding(particles, scene.domain.cell_size));
     run.measure("particles an inner cell, mean", mean, Unit::Of(""), Demand::None);
     run.measure(
         "particles an inner cell, standard deviation",

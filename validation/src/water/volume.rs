@@ -1,6 +1,6 @@
 //! A thousand frames of sloshing: volume, crowding, identities.
 
-use crate::measure::{PER_CELL, centre, crowding, moments, volume};
+use crate::measure::{PER_CELL, centre, crowding, moments_of_counts, volume};
 use crate::scene::scene;
 use crate::{Curve, Demand, Experiment, Failed, Mark, Panel, Run, Unit};
 use foreshore::solver::{Silent, Simulation};
@@ -85,7 +85,7 @@ fn run(cells: u32) -> Result<Run, Failed> {
     let share = |range: std::ops::Range<usize>| {
         shaken[range].iter().sum::<u64>() as f64 / cells_in_all as f64
     };
-    let (average, deviation) = moments(&shaken);
+    let (average, deviation) = moments_of_counts(&shaken);
     let state = simulation.state().clone();
     if let Some(water) = scene.materials[0].water_mut() {
         water.viscosity = SYRUP;
@@ -95,7 +95,7 @@ fn run(cells: u32) -> Result<Run, Failed> {
         calm.advance_frame(&mut Silent)?;
     }
     let (calm_average, calm_deviation) =
-        moments(&crowding(calm.particles(), scene.domain.cell_size));
+        moments_of_counts(&crowding(calm.particles(), scene.domain.cell_size));
     let mut run = Run::default();
     run.measure(
         "volume while shaken, mean",
