@@ -109,6 +109,10 @@ impl Write for AtomicFile {
         self.file.as_mut().ok_or_else(closed)?.write(bytes)
     }
 
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.as_mut().ok_or_else(closed)?.write_all(bytes)
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.file.as_mut().ok_or_else(closed)?.flush()
     }

@@ -1,6 +1,7 @@
 //! Rigid bodies: where they are, a JSON file a frame, and their whole motion in one Alembic archive.
 
 use super::CacheError;
+use super::archive::{self, Archive};
 use super::atomic::AtomicFile;
 use super::layout::{BODIES_ARCHIVE, Product, resolve};
 use super::manifest::Manifest;
@@ -8,8 +9,8 @@ use crate::geometry::BodyGeometry;
 use crate::particles::BodyState;
 use foreshore_alembic::matrix::Matrix;
 use foreshore_alembic::{
-    ArchiveWriter, Error, MeshFrame, PolyMeshLayout, PolyMeshWriter, TimeSampling, TimeSamplingId,
-    Topology, XformWriter,
+    Error, MeshFrame, PolyMeshLayout, PolyMeshWriter, TimeSampling, TimeSamplingId, Topology,
+    XformWriter,
 };
 use glam::{DMat4, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -80,10 +81,7 @@ pub fn write(file: &mut AtomicFile, frame: &BodiesFrame) -> Result<(), CacheErro
         let head = format!("{{\"frame\":{},\"time\":{time},\"bodies\":[", frame.frame);
         Ok(format!("{head}\n{}\n]}}\n", lines.join(",\n")))
     });
-    let text = text.map_err(|e| CacheError::Encode {
-        path: file.target().to_path_buf(),
-        detail: e.to_string(),
-    })?;
+    let text = text.map_err(|e| CacheError::encode(file.target(), e))?;
     file.write_all(text.as_bytes()).map_err(|e| CacheError::io("write", file.target(), e))
 }
 
@@ -93,8 +91,7 @@ pub fn write(file: &mut AtomicFile, frame: &BodiesFrame) -> Result<(), CacheErro
 /// Those of the file system, and [`CacheError::Decode`].
 pub fn read(path: &Path) -> Result<BodiesFrame, CacheError> {
     let text = fs::read(path).map_err(|e| CacheError::io("read", path, e))?;
-    serde_json::from_slice(&text)
-        .map_err(|e| CacheError::Decode { path: path.to_path_buf(), detail: e.to_string() })
+    serde_json::from_slice(&text).map_err(|e| CacheError::decode(path, e))
 }
 
 /// Puts the frames that the cache has into one archive, `bodies.abc`: each body a transform with a
@@ -116,37 +113,29 @@ pub fn join(cache: &Path, fps: f64, bodies: &[BodyGeometry]) -> Result<(), Cache
         return Ok(());
     }
     let mut file = AtomicFile::create(&cache.join(BODIES_ARCHIVE))?;
-    write_archive(&mut file, fps, bodies, &frames).map_err(|error| match error {
-        Error::Write { source, .. } => CacheError::io("write", file.target(), source),
-        other => {
-            CacheError::Encode { path: file.target().to_path_buf(), detail: other.to_string() }
-        }
-    })?;
+    archive::write(&mut file, |archive| fill(archive, fps, bodies, &frames))?;
     file.commit().map(|_| ())
 }
 
-fn write_archive(
-    file: &mut AtomicFile,
+fn fill(
+    archive: &mut Archive<'_>,
     fps: f64,
     bodies: &[BodyGeometry],
     frames: &[BodiesFrame],
 ) -> Result<(), Error> {
-    let mut archive = ArchiveWriter::new(file)?;
-    let creator = concat!("Foreshore ", env!("CARGO_PKG_VERSION"));
-    archive.metadata_mut().set("_ai_Application", creator);
     let times = archive.time_sampling(&sampling(fps, frames))?;
     let root = archive.root();
     let names = object_names(bodies.iter().map(|body| body.name.as_str()));
     for (i, (body, name)) in bodies.iter().zip(&names).enumerate() {
-        let mut placed = XformWriter::new(&mut archive, root, name, times)?;
+        let mut placed = XformWriter::new(archive, root, name, times)?;
         for frame in frames {
             let pose = frame.bodies.get(i).map_or(DMat4::IDENTITY, BodyPose::to_world);
             let matrix: Matrix = pose.to_cols_array_2d();
-            placed.write(&mut archive, &matrix, true)?;
+            placed.write(archive, &matrix, true)?;
         }
         let (still, layout) = (TimeSamplingId::STILL, PolyMeshLayout::default());
         let name = format!("{name}Shape");
-        let mut mesh = PolyMeshWriter::new(&mut archive, placed.object(), &name, still, &layout)?;
+        let mut mesh = PolyMeshWriter::new(archive, placed.object(), &name, still, &layout)?;
         let topology = Topology::from_triangles(&body.mesh.triangles);
         let shape = MeshFrame {
             positions: bytemuck::cast_slice(&body.mesh.positions),
@@ -155,9 +144,8 @@ fn write_archive(
             normals: &[],
             attributes: &[],
         };
-        mesh.write(&mut archive, &shape)?;
+        mesh.write(archive, &shape)?;
     }
-    archive.finish()?;
     Ok(())
 }
 

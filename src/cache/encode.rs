@@ -3,7 +3,7 @@
 use super::CacheError;
 use super::atomic::AtomicFile;
 use super::bodies::{self, BodiesFrame, BodyPose};
-use super::layout::Product;
+use super::layout::Baked;
 use super::particles::{self, ParticleInfo};
 use super::surface::{self, NamedSurface, SurfaceInfo};
 use super::writer::{Encode, Frame};
@@ -36,17 +36,17 @@ impl ProductEncoder {
 impl Encode for ProductEncoder {
     fn encode(
         &self,
-        product: Product,
+        product: Baked,
         frame: &Frame,
         file: &mut AtomicFile,
     ) -> Result<(), CacheError> {
         let set = &frame.particles;
         match product {
-            Product::Particles => {
+            Baked::Particles => {
                 let info = ParticleInfo { time: frame.time, fps: self.fps, diameter: self.spacing };
                 particles::write(file, set, &info)
             }
-            Product::Surface => {
+            Baked::Surface => {
                 let info = SurfaceInfo {
                     frame: frame.counters.frame,
                     time: frame.time,
@@ -55,21 +55,17 @@ impl Encode for ProductEncoder {
                 };
                 let deep = (&frame.deep, 2.0 * self.spacing);
                 let matter = Matter::new(&set.position, &set.velocity);
-                let surface = wrap(&matter, Some(deep), &self.surface).map_err(|error| {
-                    let path = file.target().to_path_buf();
-                    CacheError::Encode { path, detail: error.to_string() }
-                })?;
+                let surface = wrap(&matter, Some(deep), &self.surface)
+                    .map_err(|error| CacheError::encode(file.target(), error))?;
                 let named = NamedSurface { suffix: "", surface: &surface };
                 surface::write(file, &[named], deep, &info)
             }
-            Product::Bodies => {
+            Baked::Bodies => {
                 let states = frame.counters.bodies.iter();
                 let poses = self.bodies.iter().zip(states).map(|(n, s)| BodyPose::new(n, s));
                 let (frame, time) = (frame.counters.frame, frame.time);
                 bodies::write(file, &BodiesFrame { frame, time, bodies: poses.collect() })
             }
-            // Made from baked particles.
-            Product::Mesh | Product::MeshPly | Product::MeshObj => Ok(()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What can go wrong with files of a cache.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -139,5 +140,15 @@ impl CacheError {
             }
             _ => Self::Io { action, path, source },
         }
+    }
+
+    /// Contents that could not be put together, for an encoder's reason.
+    pub(super) fn encode(path: &Path, reason: impl fmt::Display) -> Self {
+        Self::Encode { path: path.to_path_buf(), detail: reason.to_string() }
+    }
+
+    /// Contents that could not be understood, for a reader's reason.
+    pub(super) fn decode(path: &Path, reason: impl fmt::Display) -> Self {
+        Self::Decode { path: path.to_path_buf(), detail: reason.to_string() }
     }
 }

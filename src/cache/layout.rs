@@ -75,6 +75,27 @@ impl Product {
     }
 }
 
+/// The products that a bake writes itself; the others are made of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Baked {
+    /// [`Product::Particles`].
+    Particles,
+    /// [`Product::Surface`].
+    Surface,
+    /// [`Product::Bodies`].
+    Bodies,
+}
+
+impl From<Baked> for Product {
+    fn from(baked: Baked) -> Self {
+        match baked {
+            Baked::Particles => Self::Particles,
+            Baked::Surface => Self::Surface,
+            Baked::Bodies => Self::Bodies,
+        }
+    }
+}
+
 /// Checks that a scene's name can be the stem of file names on every system.
 ///
 /// # Errors

@@ -35,19 +35,9 @@ pub struct BakedParticles {
 /// # Errors
 /// [`CacheError::Decode`] for a file that is damaged, or whose columns differ in length.
 pub fn particles(path: &Path) -> Result<BakedParticles, CacheError> {
-    let decode = |detail: String| CacheError::Decode { path: path.to_path_buf(), detail };
-    let read = || -> foreshore_alembic::Result<BakedParticles> {
-        let archive = Archive::open(path)?;
-        let mut out = BakedParticles::default();
-        for object in archive.objects().filter(PointsReader::matches) {
-            let reader = PointsReader::new(&object)?;
-            if reader.sample_count() > 0 {
-                append(&reader, &mut out)?;
-            }
-        }
-        Ok(out)
-    };
-    let out = read().map_err(|e| decode(e.to_string()))?;
+    let mut out = BakedParticles::default();
+    for_each_points(path, |reader| append(reader, &mut out))
+        .map_err(|e| CacheError::decode(path, e))?;
     let particles = out.position.len();
     let [id, material, age, speed] = ATTRIBUTES;
     let lengths = [(material, out.material.len()), (age, out.age.len()), (speed, out.speed.len())];
@@ -55,9 +45,28 @@ pub fn particles(path: &Path) -> Result<BakedParticles, CacheError> {
     match lengths.filter(|(_, length)| *length != 0).find(|(_, length)| *length != particles) {
         None => Ok(out),
         Some((column, length)) => {
-            Err(decode(format!("it has {length} values of `{column}` for {particles} particles")))
+            let reason = format!("it has {length} values of `{column}` for {particles} particles");
+            Err(CacheError::decode(path, reason))
         }
     }
+}
+
+/// Calls `read` for each object of points with a sample in an archive.
+///
+/// # Errors
+/// Those of the archive and of `read`.
+pub fn for_each_points(
+    path: &Path,
+    mut read: impl FnMut(&PointsReader) -> foreshore_alembic::Result<()>,
+) -> foreshore_alembic::Result<()> {
+    let archive = Archive::open(path)?;
+    for object in archive.objects().filter(PointsReader::matches) {
+        let reader = PointsReader::new(&object)?;
+        if reader.sample_count() > 0 {
+            read(&reader)?;
+        }
+    }
+    Ok(())
 }
 
 fn append(reader: &PointsReader, out: &mut BakedParticles) -> foreshore_alembic::Result<()> {
@@ -90,8 +99,7 @@ fn append(reader: &PointsReader, out: &mut BakedParticles) -> foreshore_alembic:
 /// # Errors
 /// [`CacheError::Decode`] for a file that is damaged.
 pub fn deep(path: &Path) -> Result<DeepWater, CacheError> {
-    let decode =
-        |e: ReadError| CacheError::Decode { path: path.to_path_buf(), detail: e.to_string() };
+    let decode = |e: ReadError| CacheError::decode(path, e);
     let mut reader = Reader::open(path).map_err(decode)?;
     if reader.find(DEEP_GRID).is_none() {
         return Ok(DeepWater::default());

@@ -1,17 +1,15 @@
 //! Surfaces as triangle meshes: Alembic, PLY and OBJ, Y up.
 
-use super::CacheError;
+use super::archive::{self, Archive};
 use super::atomic::AtomicFile;
+use super::{CREATOR, CacheError};
 use crate::surface::mesh::Mesh;
 use foreshore_alembic::matrix::IDENTITY;
 use foreshore_alembic::{
-    ArchiveWriter, AttributeSpec, Error, MeshFrame, PolyMeshLayout, PolyMeshWriter, Scope,
-    TimeSampling, TimeSamplingId, Topology, Values, XformWriter,
+    AttributeSpec, Error, MeshFrame, PolyMeshLayout, PolyMeshWriter, Scope, TimeSampling,
+    TimeSamplingId, Topology, Values, XformWriter,
 };
-use std::io::{self, BufWriter, Write};
-
-/// Shown by hosts as the file's origin.
-const CREATOR: &str = concat!("Foreshore ", env!("CARGO_PKG_VERSION"));
+use std::io::{self, Write};
 
 /// A mesh and the name of its object.
 #[derive(Clone, Copy, Debug)]
@@ -41,28 +39,17 @@ pub fn write_alembic(
     meshes: &[NamedMesh<'_>],
     info: &MeshInfo,
 ) -> Result<(), CacheError> {
-    write_archive(file, meshes, info).map_err(|error| match error {
-        Error::Write { source, .. } => CacheError::io("write", file.target(), source),
-        other => {
-            CacheError::Encode { path: file.target().to_path_buf(), detail: other.to_string() }
-        }
-    })
+    archive::write(file, |archive| fill(archive, meshes, info))
 }
 
-fn write_archive(
-    file: &mut AtomicFile,
-    meshes: &[NamedMesh<'_>],
-    info: &MeshInfo,
-) -> Result<(), Error> {
-    let mut archive = ArchiveWriter::new(file)?;
-    archive.metadata_mut().set("_ai_Application", CREATOR);
+fn fill(archive: &mut Archive<'_>, meshes: &[NamedMesh<'_>], info: &MeshInfo) -> Result<(), Error> {
     let times = TimeSampling::Uniform { start: info.time, step: 1.0 / info.fps };
     let times = archive.time_sampling(&times)?;
     for NamedMesh { name, mesh } in meshes {
         let root = archive.root();
         let still = TimeSamplingId::default();
-        let mut placed = XformWriter::new(&mut archive, root, name, still)?;
-        placed.write(&mut archive, &IDENTITY, true)?;
+        let mut placed = XformWriter::new(archive, root, name, still)?;
+        placed.write(archive, &IDENTITY, true)?;
         let attributes = mesh.attributes.iter().map(|a| AttributeSpec::new::<f32>(&a.name));
         let layout = PolyMeshLayout {
             velocities: true,
@@ -70,7 +57,7 @@ fn write_archive(
             attributes: attributes.collect(),
         };
         let (parent, shape) = (placed.object(), format!("{name}Shape"));
-        let mut object = PolyMeshWriter::new(&mut archive, parent, &shape, times, &layout)?;
+        let mut object = PolyMeshWriter::new(archive, parent, &shape, times, &layout)?;
         let values: Vec<Values<'_>> = mesh.attributes.iter().map(|a| (&a.values).into()).collect();
         let frame = MeshFrame {
             positions: bytemuck::cast_slice(&mesh.positions),
@@ -79,9 +66,8 @@ fn write_archive(
             normals: bytemuck::cast_slice(&mesh.normals),
             attributes: &values,
         };
-        object.write(&mut archive, &frame)?;
+        object.write(archive, &frame)?;
     }
-    archive.finish()?;
     Ok(())
 }
 
@@ -90,11 +76,10 @@ fn write_archive(
 /// # Errors
 /// A full disk and others.
 pub fn write_ply(file: &mut AtomicFile, mesh: &Mesh) -> Result<(), CacheError> {
-    let target = file.target().to_path_buf();
-    ply(&mut BufWriter::new(&mut *file), mesh).map_err(|e| CacheError::io("write", &target, e))
+    ply(file, mesh).map_err(|e| CacheError::io("write", file.target(), e))
 }
 
-fn ply(out: &mut impl Write, mesh: &Mesh) -> io::Result<()> {
+fn ply(out: &mut AtomicFile, mesh: &Mesh) -> io::Result<()> {
     writeln!(out, "ply\nformat binary_little_endian 1.0\ncomment {CREATOR}, metres, Y up")?;
     writeln!(out, "element vertex {}", mesh.positions.len())?;
     let attributes = mesh.attributes.iter().map(|attribute| attribute.name.as_str());
@@ -119,7 +104,7 @@ fn ply(out: &mut impl Write, mesh: &Mesh) -> io::Result<()> {
             out.write_all(&corner.to_le_bytes())?;
         }
     }
-    out.flush()
+    Ok(())
 }
 
 /// Writes a mesh as OBJ: positions, normals and triangles, all that the format knows.
@@ -127,11 +112,10 @@ fn ply(out: &mut impl Write, mesh: &Mesh) -> io::Result<()> {
 /// # Errors
 /// A full disk and others.
 pub fn write_obj(file: &mut AtomicFile, mesh: &Mesh) -> Result<(), CacheError> {
-    let target = file.target().to_path_buf();
-    obj(&mut BufWriter::new(&mut *file), mesh).map_err(|e| CacheError::io("write", &target, e))
+    obj(file, mesh).map_err(|e| CacheError::io("write", file.target(), e))
 }
 
-fn obj(out: &mut impl Write, mesh: &Mesh) -> io::Result<()> {
+fn obj(out: &mut AtomicFile, mesh: &Mesh) -> io::Result<()> {
     writeln!(out, "# {CREATOR}, metres, Y up\no surface")?;
     for p in &mesh.positions {
         writeln!(out, "v {} {} {}", p.x, p.y, p.z)?;
@@ -143,5 +127,5 @@ fn obj(out: &mut impl Write, mesh: &Mesh) -> io::Result<()> {
         let [a, b, c] = triangle.map(|corner| corner + 1);
         writeln!(out, "f {a}//{a} {b}//{b} {c}//{c}")?;
     }
-    out.flush()
+    Ok(())
 }

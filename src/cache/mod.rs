@@ -2,6 +2,7 @@
 //!
 //! The formats are described in `docs/cache-format.md`.
 
+mod archive;
 pub mod atomic;
 pub mod bodies;
 pub mod checkpoint;
@@ -22,3 +23,6 @@ pub mod surface;
 pub mod writer;
 
 pub use error::CacheError;
+
+/// Shown by hosts as a file's origin.
+const CREATOR: &str = concat!("Foreshore ", env!("CARGO_PKG_VERSION"));

@@ -1,12 +1,13 @@
 //! Particles as Alembic archives: one `Points` object `/particles/particlesShape`, Y up.
 
 use super::CacheError;
+use super::archive::{self, Archive};
 use super::atomic::AtomicFile;
 use crate::particles::Particles;
 use foreshore_alembic::matrix::IDENTITY;
 use foreshore_alembic::{
-    ArchiveWriter, AttributeSpec, Error, PointsFrame, PointsLayout, PointsWriter, TimeSampling,
-    TimeSamplingId, Values, XformWriter,
+    AttributeSpec, Error, PointsFrame, PointsLayout, PointsWriter, TimeSampling, TimeSamplingId,
+    Values, XformWriter,
 };
 use rayon::prelude::*;
 
@@ -39,28 +40,20 @@ pub fn write(
     particles: &Particles,
     info: &ParticleInfo,
 ) -> Result<(), CacheError> {
-    write_archive(file, particles, info).map_err(|error| match error {
-        Error::Write { source, .. } => CacheError::io("write", file.target(), source),
-        other => {
-            CacheError::Encode { path: file.target().to_path_buf(), detail: other.to_string() }
-        }
-    })
+    archive::write(file, |archive| fill(archive, particles, info))
 }
 
-fn write_archive(
-    file: &mut AtomicFile,
+fn fill(
+    archive: &mut Archive<'_>,
     particles: &Particles,
     info: &ParticleInfo,
 ) -> Result<(), Error> {
-    let mut archive = ArchiveWriter::new(file)?;
-    let creator = concat!("Foreshore ", env!("CARGO_PKG_VERSION"));
-    archive.metadata_mut().set("_ai_Application", creator);
     let times = TimeSampling::Uniform { start: info.time, step: 1.0 / info.fps };
     let times = archive.time_sampling(&times)?;
 
     let root = archive.root();
-    let mut placed = XformWriter::new(&mut archive, root, "particles", TimeSamplingId::default())?;
-    placed.write(&mut archive, &IDENTITY, true)?;
+    let mut placed = XformWriter::new(archive, root, "particles", TimeSamplingId::default())?;
+    placed.write(archive, &IDENTITY, true)?;
     let floats = ATTRIBUTES.iter().map(|name| AttributeSpec::new::<f32>(name));
     let of_clumps = SHAPE.iter().map(|name| AttributeSpec::new::<[f32; 3]>(name));
     let of_clumps = of_clumps.chain([AttributeSpec::new::<f32>(VOLUME)]);
@@ -68,7 +61,7 @@ fn write_archive(
     let attributes = floats.chain(of_clumps.filter(|_| has_clumps)).collect();
     let layout = PointsLayout { velocities: true, widths: true, attributes };
     let parent = placed.object();
-    let mut points = PointsWriter::new(&mut archive, parent, "particlesShape", times, &layout)?;
+    let mut points = PointsWriter::new(archive, parent, "particlesShape", times, &layout)?;
 
     let columns = Columns::of(particles, info);
     let floats = [&columns.id, &columns.material, &columns.age, &columns.speed];
@@ -84,9 +77,7 @@ fn write_archive(
         widths: &columns.width,
         attributes: &attributes,
     };
-    points.write(&mut archive, &frame)?;
-    archive.finish()?;
-    Ok(())
+    points.write(archive, &frame)
 }
 
 /// Columns that are derived from those of the simulation.

@@ -1,7 +1,7 @@
 //! Level sets as OpenVDB files: grids `surface` (m) and `velocity` (m/s), Y up.
 
-use super::CacheError;
 use super::atomic::AtomicFile;
+use super::{CREATOR, CacheError};
 use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE};
 use crate::numerics::mask::holds;
@@ -20,8 +20,6 @@ pub const SURFACE_GRID: &str = "surface";
 pub const VELOCITY_GRID: &str = "velocity";
 /// Name of the cells that are full of water without particles, 1 in each; only with a narrow band.
 pub const DEEP_GRID: &str = "deep";
-/// Shown by hosts as the file's origin.
-const CREATOR: &str = concat!("Foreshore ", env!("CARGO_PKG_VERSION"));
 
 impl LeafValues<f32> for Block<f32> {
     fn leaf_values(&self) -> &[f32; BLOCK_CELLS] {
@@ -180,8 +178,6 @@ fn lowest_voxel(block: &IVec3) -> [i32; 3] {
 fn refused(file: &AtomicFile, error: WriteError) -> CacheError {
     match error {
         WriteError::Io { source, .. } => CacheError::io("write", file.target(), source),
-        other => {
-            CacheError::Encode { path: file.target().to_path_buf(), detail: other.to_string() }
-        }
+        other => CacheError::encode(file.target(), other),
     }
 }

@@ -4,7 +4,7 @@
 use super::CacheError;
 use super::atomic::{self, AtomicFile, Digest};
 use super::checkpoint::{self, Counters, Origin};
-use super::layout::Product;
+use super::layout::{Baked, Product};
 use super::manifest::{FileEntry, FrameEntry, ManifestFile};
 use super::stats::StatsLog;
 use crate::particles::{CarriedKick, CarriedStress, DeepWater, Particles};
@@ -39,7 +39,7 @@ pub trait Encode: Sync {
     /// Those of the file system, and frames that cannot be encoded.
     fn encode(
         &self,
-        product: Product,
+        product: Baked,
         frame: &Frame,
         file: &mut AtomicFile,
     ) -> Result<(), CacheError>;
@@ -53,7 +53,7 @@ pub struct WritePlan {
     /// Stem of the file names.
     pub name: String,
     /// Products of each frame.
-    pub products: Vec<Product>,
+    pub products: Vec<Baked>,
     /// First frame of the scene, from which checkpoints are counted.
     pub first_frame: i32,
     /// Frames between checkpoints.
@@ -82,8 +82,8 @@ impl<E: Encode> FrameWriter<E> {
         manifest: ManifestFile,
         stats: StatsLog,
     ) -> Result<Self, CacheError> {
-        for product in &plan.products {
-            atomic::make_folder(&plan.cache.join(product.folder()))?;
+        for &baked in &plan.products {
+            atomic::make_folder(&plan.cache.join(Product::from(baked).folder()))?;
         }
         atomic::make_folder(&plan.cache.join(super::layout::CHECKPOINTS))?;
         Ok(Self { plan, encoder, manifest, stats, last_without_checkpoint: None })
@@ -102,10 +102,10 @@ impl<E: Encode> FrameWriter<E> {
     pub fn write(&mut self, frame: Frame) -> Result<(FrameEntry, Option<Particles>), CacheError> {
         let mut seconds = Map::new();
         let mut files = Vec::new();
-        for &product in &self.plan.products {
+        for &baked in &self.plan.products {
             let start = Instant::now();
-            files.push(self.write_product(product, &frame)?);
-            seconds.insert(product.folder().to_owned(), json!(rounded(start)));
+            files.push(self.write_product(baked, &frame)?);
+            seconds.insert(Product::from(baked).folder().to_owned(), json!(rounded(start)));
         }
         let number = frame.counters.frame;
         let particles = frame.particles.len() as u64;
@@ -138,10 +138,11 @@ impl<E: Encode> FrameWriter<E> {
         }
     }
 
-    fn write_product(&self, product: Product, frame: &Frame) -> Result<FileEntry, CacheError> {
+    fn write_product(&self, baked: Baked, frame: &Frame) -> Result<FileEntry, CacheError> {
+        let product = Product::from(baked);
         let path = product.path(&self.plan.name, frame.counters.frame);
         let mut file = AtomicFile::create(&self.plan.cache.join(&path))?;
-        self.encoder.encode(product, frame, &mut file)?;
+        self.encoder.encode(baked, frame, &mut file)?;
         let Digest { bytes, xxh3 } = file.commit()?;
         Ok(FileEntry { kind: product, path, bytes, xxh3, recipe: None })
     }

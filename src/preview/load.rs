@@ -4,6 +4,7 @@ use super::cache::PreviewError;
 use super::shapes::{ball_mesh, box_mesh};
 use crate::cache::bodies as body_files;
 use crate::cache::layout::{self, Product};
+use crate::cache::load::for_each_points;
 use crate::cache::manifest::FrameEntry;
 use crate::geometry::read::Part;
 use crate::geometry::{BodyGeometry, GeometryCache, TriangleMesh};
@@ -11,7 +12,6 @@ use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::BlockGrid;
 use crate::numerics::level_set::LevelSet;
 use crate::scene::{Scene, Shape};
-use foreshore_alembic::{Archive, PointsReader};
 use foreshore_vdb::{Grid, Reader};
 use glam::{DAffine3, IVec3, Vec3};
 use rustc_hash::FxHashSet;
@@ -39,17 +39,14 @@ pub(super) fn particles(cache: &Path, entry: &FrameEntry) -> Result<Cloud, Previ
 }
 
 fn read_points(path: &Path) -> foreshore_alembic::Result<Cloud> {
-    let archive = Archive::open(path)?;
     let mut cloud = Cloud::default();
-    for object in archive.objects().filter(PointsReader::matches) {
-        let reader = PointsReader::new(&object)?;
-        if reader.sample_count() > 0 {
-            let sample = reader.sample(0.0)?;
-            cloud.velocities.resize(cloud.positions.len(), Vec3::ZERO);
-            cloud.positions.extend(sample.positions.into_iter().map(Vec3::from));
-            cloud.velocities.extend(sample.velocities.into_iter().map(Vec3::from));
-        }
-    }
+    for_each_points(path, |reader| {
+        let sample = reader.sample(0.0)?;
+        cloud.velocities.resize(cloud.positions.len(), Vec3::ZERO);
+        cloud.positions.extend(sample.positions.into_iter().map(Vec3::from));
+        cloud.velocities.extend(sample.velocities.into_iter().map(Vec3::from));
+        Ok(())
+    })?;
     Ok(cloud)
 }
 

@@ -3,7 +3,7 @@
 use super::{BakeError, BakeWarning};
 use crate::cache::CacheError;
 use crate::cache::checkpoint::{self, Checkpoint, Counters};
-use crate::cache::layout::{Product, SCENE};
+use crate::cache::layout::{Baked, Product, SCENE};
 use crate::cache::manifest::{Depth, Manifest};
 use crate::scene::{ResolvedScene, Scene};
 use crate::solver::SimulationState;
@@ -16,7 +16,7 @@ use std::path::Path;
 pub(super) struct Wanted<'a> {
     pub scene: &'a Scene,
     pub resolved: ResolvedScene,
-    pub products: Vec<Product>,
+    pub products: Vec<Baked>,
     /// Frames asked for.
     pub frames: RangeInclusive<i32>,
 }
@@ -80,9 +80,9 @@ impl<'a> Wanted<'a> {
         }
         let output = &scene.output;
         let written = [
-            (Product::Particles, output.particles),
-            (Product::Surface, output.surface),
-            (Product::Bodies, !scene.bodies.is_empty()),
+            (Baked::Particles, output.particles),
+            (Baked::Surface, output.surface),
+            (Baked::Bodies, !scene.bodies.is_empty()),
         ];
         let products = written.iter().filter(|(_, on)| *on).map(|(product, _)| *product).collect();
         let resolved = ResolvedScene::of(scene)?;
@@ -172,7 +172,7 @@ impl<'a> Wanted<'a> {
 
     fn has_outputs(&self, cache: &Path, manifest: &Manifest, frame: i32, depth: Depth) -> bool {
         manifest.frame(frame).is_some_and(|entry| {
-            let has = |product: &Product| entry.files.iter().any(|f| f.kind == *product);
+            let has = |baked: &Baked| entry.files.iter().any(|f| f.kind == Product::from(*baked));
             self.products.iter().all(has) && entry.verify(cache, depth).is_empty()
         })
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::cache::CacheError;
 use crate::cache::atomic::{AtomicFile, Digest};
 use crate::cache::checkpoint;
-use crate::cache::layout::{CHECKPOINTS, MANIFEST, Product, STATS};
+use crate::cache::layout::{Baked, CHECKPOINTS, MANIFEST, STATS};
 use crate::cache::manifest::{Depth, Manifest};
 use crate::cache::writer::Frame;
 use crate::particles::Particles;
@@ -126,7 +126,7 @@ struct Dump<'a>(&'a Play);
 impl Encode for Dump<'_> {
     fn encode(
         &self,
-        product: Product,
+        product: Baked,
         frame: &Frame,
         file: &mut AtomicFile,
     ) -> Result<(), CacheError> {

@@ -36,8 +36,8 @@ pub(super) fn read(folder: &Path, depth: Depth) -> Result<FolderReport, CacheErr
     let frames = &manifest.frames;
     let ends = frames.first().zip(frames.last());
     let mut latest = Vec::new();
-    let is_text = |kind| matches!(kind, Product::MeshPly | Product::MeshObj);
-    let files = ends.iter().flat_map(|(_, last)| &last.files).filter(|f| !is_text(f.kind));
+    let is_told = |kind| !matches!(kind, Product::MeshPly | Product::MeshObj);
+    let files = ends.iter().flat_map(|(_, last)| &last.files).filter(|f| is_told(f.kind));
     for file in files {
         let is_faulty = faults.iter().any(|fault| fault.path == file.path);
         if let Some(path) = resolve(folder, &file.path).filter(|_| !is_faulty) {

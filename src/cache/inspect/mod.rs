@@ -16,7 +16,6 @@ use super::bodies::{self, BodiesFrame, BodyPose};
 use super::layout::MANIFEST;
 use super::manifest::Depth;
 use serde::Serialize;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// What was found. Its `Display` is a text for people, its JSON the same for programs.
@@ -84,17 +83,20 @@ pub fn inspect(path: &Path, depth: Depth) -> Result<Inspection, CacheError> {
 }
 
 fn file(path: &Path) -> Result<Contents, CacheError> {
-    let failed = |e: &dyn fmt::Display| CacheError::Decode {
-        path: path.to_path_buf(),
-        detail: e.to_string(),
-    };
     // Both libraries name what they miss, but a path that is not there is an easier message.
     std::fs::metadata(path).map_err(|e| CacheError::io("open", path, e))?;
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
     match extension.as_ref().and_then(|e| e.to_str()) {
-        Some("abc") => archive::read(path).map(Contents::Alembic).map_err(|e| failed(&e)),
+        Some("abc") => {
+            archive::read(path).map(Contents::Alembic).map_err(|e| CacheError::decode(path, e))
+        }
         Some("json") => bodies::read(path).map(Contents::Bodies),
-        Some("vdb") => volume::read(path).map(Contents::Openvdb).map_err(|e| failed(&e)),
-        _ => Err(failed(&"it is neither a cache folder nor an .abc, .vdb or .json file of one")),
+        Some("vdb") => {
+            volume::read(path).map(Contents::Openvdb).map_err(|e| CacheError::decode(path, e))
+        }
+        _ => {
+            let reason = "it is neither a cache folder nor an .abc, .vdb or .json file of one";
+            Err(CacheError::decode(path, reason))
+        }
     }
 }
