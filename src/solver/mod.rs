@@ -5,6 +5,7 @@ mod clock;
 mod emission;
 mod error;
 pub mod forces;
+pub mod grains;
 mod remarks;
 mod report;
 pub mod sand;

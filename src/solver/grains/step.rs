@@ -1,0 +1,288 @@
+//! A step of grains and the water between them.
+
+use super::contacts::Setting;
+use super::grain::{CHUNK, Grain};
+use super::law::Law;
+use super::motion::advance;
+use super::place::Ruler;
+use super::planes::Surroundings;
+use super::sets::{DROP_SKIN, DropSet, GRAIN_SKIN, GrainSet};
+use super::water::density::{Around, Pool};
+use super::water::forces::{Flow, add_water};
+use super::water::{Drop, Liquid, Squeeze};
+use super::wetness::propagation::Propagation;
+use super::wetness::release::Outlook;
+use super::wetness::{Wetting, absorption, drying};
+use glam::Vec3;
+use rayon::prelude::*;
+use wide::f32x8;
+
+/// Steps after which wetness is exchanged: it is slow beside springs.
+pub const WETNESS_STEPS: u32 = 16;
+
+/// What a bed is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// How grains meet.
+    pub law: Law,
+    /// How water behaves.
+    pub liquid: Liquid,
+    /// How wetness spreads.
+    pub wetting: Wetting,
+    /// Radius R of the largest grains when dry \[m\].
+    pub radius: f32,
+    /// Gravity [m/s²].
+    pub gravity: Vec3,
+    /// Seed of random numbers.
+    pub seed: u64,
+}
+
+/// What became of water in the steps so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Drops that grains took up.
+    pub absorbed: u64,
+    /// Drops that grains gave back.
+    pub released: u64,
+    /// What dried up \[quanta\].
+    pub dried: u64,
+}
+
+/// Grains and water.
+pub struct Bed {
+    pub(super) settings: Settings,
+    ruler: Ruler,
+    pub(super) sand: GrainSet,
+    pub(super) water: DropSet,
+    propagation: Propagation,
+    /// Identity of the particle in each row.
+    pub(super) ids: Vec<u64>,
+    account: Account,
+    pub(super) step: u32,
+}
+
+impl Bed {
+    /// An empty one.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            ruler: Ruler::of_radius(settings.radius),
+            settings,
+            sand: GrainSet::default(),
+            water: DropSet::default(),
+            propagation: Propagation::default(),
+            ids: Vec::new(),
+            account: Account::default(),
+            step: 0,
+        }
+    }
+
+    /// Replaces what there is. Rows of grains and drops point into `ids`.
+    pub fn fill(&mut self, grains: Vec<Grain>, drops: Vec<Drop>, ids: Vec<u64>) {
+        self.sand.grains = grains;
+        self.water.drops = drops;
+        self.ids = ids;
+        self.sand.pairs.lists.clear();
+        self.sand.planes.forget();
+        self.sand.lists.spoil();
+        self.water.lists.spoil();
+    }
+
+    /// Converts places.
+    pub fn ruler(&self) -> Ruler {
+        self.ruler
+    }
+
+    /// What it is made of.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The grains, in an order of their own.
+    pub fn grains(&self) -> &[Grain] {
+        &self.sand.grains
+    }
+
+    /// The drops, in an order of their own.
+    pub fn drops(&self) -> &[Drop] {
+        &self.water.drops
+    }
+
+    /// What became of water since the start.
+    pub fn account(&self) -> Account {
+        self.account
+    }
+
+    /// Highest speed in the last step [m/s], infinite if anything is no number.
+    pub fn fastest(&self) -> f32 {
+        self.sand.fastest.max(self.water.fastest)
+    }
+
+    /// Wetness of all grains and drops, and what has dried up \[quanta\]: always the same.
+    pub fn total_wetness(&self) -> u64 {
+        let held: u64 = self.sand.grains.iter().map(|grain| u64::from(grain.water)).sum();
+        let free = self.water.drops.len() as u64 * u64::from(self.settings.wetting.drop);
+        held + free + self.account.dried
+    }
+
+    /// One step [RSKN08 §4] of `dt` \[s\], within the limits of [`Law::longest_step`] and
+    /// [`Liquid::longest_step`].
+    pub fn step(&mut self, surroundings: &dyn Surroundings, dt: f32) {
+        self.find_neighbours(surroundings, dt); // §5
+        self.step += 1;
+        self.squeeze_water(); // §3.1
+        self.move_grains(dt); // §3.2, §4.3–4.4
+        self.move_water(dt); // §3.1, §4.3
+        self.age(dt);
+        if self.step.is_multiple_of(WETNESS_STEPS) {
+            self.exchange_wetness(surroundings, WETNESS_STEPS as f32 * dt);
+        }
+    }
+
+    fn find_neighbours(&mut self, surroundings: &dyn Surroundings, dt: f32) {
+        let Self { settings, ruler, sand, water, step, .. } = self;
+        // Nothing gains more than this in a step but by a collision, for which the skin's half is spare.
+        let way = |fastest: f32| (fastest + settings.gravity.length() * dt) * dt;
+        let grains = way(sand.fastest);
+        if !sand.lists.lasts(GRAIN_SKIN * settings.radius, grains) {
+            sand.find_neighbours(settings.radius, *ruler, surroundings, *step);
+            water.lists.spoil();
+        }
+        let drops = grains.max(way(water.fastest));
+        if water.lists.lasts(DROP_SKIN * settings.radius, drops) {
+            return;
+        }
+        if water.drops.is_empty() {
+            water.clear_neighbours();
+        } else {
+            let reach = settings.liquid.kernels.reach;
+            water.find_neighbours(reach, sand, *ruler, surroundings);
+        }
+    }
+
+    fn squeeze_water(&mut self) {
+        let Self { settings, ruler, sand, water, .. } = self;
+        let DropSet { drops, squeezed, beside, grains, planes, lists, .. } = water;
+        squeezed.resize(drops.len(), Squeeze::default());
+        let pool = Pool {
+            drops,
+            grains: &sand.grains,
+            liquid: &settings.liquid,
+            ruler: *ruler,
+            since: lists.since,
+        };
+        squeezed.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, squeezed)| {
+            let around = Around {
+                drops: &beside[chunk],
+                grains: &grains[chunk],
+                planes: &planes.lists[chunk],
+            };
+            pool.squeeze(chunk * CHUNK, around, squeezed);
+        });
+    }
+
+    fn flow(&self, dt: f32) -> Flow<'_> {
+        let Self { settings, ruler, sand, water, .. } = self;
+        let pool = Pool {
+            drops: &water.drops,
+            grains: &sand.grains,
+            liquid: &settings.liquid,
+            ruler: *ruler,
+            since: water.lists.since,
+        };
+        Flow { pool, squeezed: &water.squeezed, gravity: settings.gravity, dt }
+    }
+
+    fn move_grains(&mut self, dt: f32) {
+        let mut next = std::mem::take(&mut self.sand.next);
+        let mut pairs = std::mem::take(&mut self.sand.pairs);
+        let mut planes = std::mem::take(&mut self.sand.planes);
+        let grains = &self.sand.grains;
+        let setting = Setting {
+            grains,
+            law: &self.settings.law,
+            ruler: self.ruler,
+            dt,
+            step: self.step,
+            since: self.sand.lists.since,
+        };
+        next.resize(grains.len(), bytemuck::Zeroable::zeroed());
+        let (gravity, flow) = (self.settings.gravity, self.flow(dt));
+        let is_wet = grains.par_iter().with_min_len(CHUNK).any(|grain| grain.water > 0);
+        let near = if self.water.drops.is_empty() { &[][..] } else { &self.water.of_grains };
+        let tasks = next.par_chunks_mut(CHUNK).zip(&mut pairs.lists).zip(&mut planes.lists);
+        let fastest = tasks.enumerate().map(|(chunk, ((next, pairs), planes))| {
+            let first = chunk * CHUNK;
+            let mut loads = [f32x8::ZERO; CHUNK];
+            setting.add_contacts(first, pairs, &mut loads, is_wet);
+            setting.add_solids(first, planes, &mut loads, is_wet);
+            if let Some(near) = near.get(chunk) {
+                add_water(&flow, first, near, &mut loads);
+            }
+            let chunk = &grains[first..first + next.len()];
+            advance(chunk, next, &loads, gravity, dt, setting.ruler)
+        });
+        let fastest = fastest.reduce(|| 0.0, f32::max).sqrt();
+        // The grains of before are still what water meets in this step.
+        self.sand.next = next;
+        self.sand.pairs = pairs;
+        self.sand.planes = planes;
+        self.sand.fastest = fastest;
+    }
+
+    fn move_water(&mut self, dt: f32) {
+        let mut next = std::mem::take(&mut self.water.next);
+        next.resize(self.water.drops.len(), bytemuck::Zeroable::zeroed());
+        let (flow, water) = (self.flow(dt), &self.water);
+        let tasks = next.par_chunks_mut(CHUNK).enumerate().map(|(chunk, next)| {
+            let around = Around {
+                drops: &water.beside[chunk],
+                grains: &water.grains[chunk],
+                planes: &water.planes.lists[chunk],
+            };
+            flow.advance(chunk * CHUNK, around, next)
+        });
+        let fastest = tasks.reduce(|| 0.0, f32::max).sqrt();
+        self.water.next = next;
+        self.water.fastest = fastest;
+    }
+
+    /// What comes next is now.
+    fn age(&mut self, dt: f32) {
+        let Self { sand, water, .. } = self;
+        std::mem::swap(&mut sand.grains, &mut sand.next);
+        std::mem::swap(&mut water.drops, &mut water.next);
+        sand.lists.age(sand.fastest, dt);
+        water.lists.age(sand.fastest.max(water.fastest), dt);
+    }
+
+    /// Takes up, passes on, gives back and dries for `dt` \[s\] [RSKN08 §4.3–4.5, §7].
+    fn exchange_wetness(&mut self, surroundings: &dyn Surroundings, dt: f32) {
+        let Self { settings, ruler, sand, water, propagation, ids, account, step, .. } = self;
+        let (wetting, grains) = (&settings.wetting, &mut sand.grains);
+        let key = (settings.seed, u64::from(*step));
+        propagation.spread(wetting, grains, &sand.pairs.lists, dt, *ruler);
+        let outlook = Outlook {
+            grains: &sand.cells,
+            drops: &water.cells,
+            surroundings,
+            ruler: *ruler,
+            spacing: settings.liquid.spacing,
+            key,
+        };
+        let listed = water.drops.len();
+        let laws = (wetting, &*propagation);
+        let released = outlook.release(laws, grains, &mut water.drops, dt, ids);
+        let mut absorbed = 0;
+        if listed > 0 {
+            let reach = (settings.liquid.kernels.reach, *ruler);
+            absorbed = absorption::absorb(wetting, grains, &mut water.drops, &water.grains, reach);
+        }
+        let id = |grain: &Grain| ids[grain.row as usize];
+        account.dried += drying::dry(wetting, grains, &sand.pairs.lists, dt, key, id);
+        account.absorbed += absorbed as u64;
+        account.released += released as u64;
+        if absorbed + released > 0 {
+            water.lists.spoil();
+        }
+    }
+}
