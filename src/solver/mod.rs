@@ -12,6 +12,7 @@ pub mod sand;
 mod settings;
 mod simulation;
 mod sinks;
+pub mod solid_surfaces;
 mod speeds;
 pub mod water;
 

@@ -13,7 +13,7 @@ use crate::numerics::poisson::{Six, add_scaled, inner, times};
 use crate::numerics::rows::unit_step;
 use crate::numerics::transfer::FaceField;
 use crate::solver::bodies::coupling::{BodyCoupling, loaded};
-use crate::solver::sand::friction::surfaces::{NOTHING_LOST, SolidFaces};
+use crate::solver::solid_surfaces::{NOTHING_LOST, SolidFaces};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -59,7 +59,8 @@ impl Rub {
 }
 
 /// Slows `velocity`, which `pressure` has made free of divergence, along walls with friction.
-/// `change` holds intermediate values. The result has some divergence again. Returns how the twists of `bodies` change.
+/// `change` holds intermediate values. The result has some divergence again. Returns how the twists of
+/// `bodies` change.
 pub fn rub_along_walls(
     region: Region<'_>,
     solid: &SolidField,

@@ -26,7 +26,6 @@ mod cut;
 mod faces;
 mod on_bodies;
 mod shear;
-pub mod surfaces;
 #[cfg(test)]
 mod tests;
 mod walls;

@@ -86,8 +86,8 @@ pub fn find_steps(
     }
 }
 
-/// Sets the lower edges of the pair `PAIR` in `at_work` to √½ times their shear rate; `weight` is √½ where all
-/// four faces around have sand and 0 elsewhere.
+/// Sets the lower edges of the pair `PAIR` in `at_work` to √½ times their shear rate; `weight` is √½
+/// where all four faces around have sand and 0 elsewhere.
 pub fn shear_at_edges<const PAIR: usize>(
     velocity: &[Around<'_, Block<f32>>; 3],
     at_work: Rows,
@@ -218,9 +218,9 @@ pub fn bring_within(
     }
 }
 
-/// The nearest stress within the bounds. Edges without sand count as bearing what the others of their pair
-/// do in the mean, by the `shares` of those that have some: they leave nothing for the others. In the box, that of [NGL10 eq. 15], each component is within
-/// k p / √3 by itself.
+/// The nearest stress within the bounds. Edges without sand count as bearing what the others of their
+/// pair do in the mean, by the `shares` of those that have some: they leave nothing for the others. In the
+/// box, that of [NGL10 eq. 15], each component is within k p / √3 by itself.
 #[inline(always)]
 fn project(
     surface: YieldSurface,

@@ -4,7 +4,6 @@
 
 use super::around::Around;
 use super::at_work::Rows;
-use super::surfaces::{FACES, SolidFaces};
 use super::{LEFT_TO_WALLS, Moved, Rubbing, around_of, axes_of};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, local_cell};
@@ -13,6 +12,7 @@ use crate::numerics::poisson::{Six, add_scaled, inner, times};
 use crate::numerics::transfer::FaceField;
 use crate::particles::Stress;
 use crate::solver::bodies::coupling::BodyCoupling;
+use crate::solver::solid_surfaces::{FACES, SolidFaces};
 use crate::solver::water::surface::PER_CELL;
 use glam::Vec3;
 use rayon::prelude::*;

@@ -8,14 +8,14 @@ use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{HaloTile, cell_faces, load_axes};
 use crate::numerics::rows::unit_step;
 use crate::numerics::transfer::FaceField;
-use crate::solver::sand::friction::surfaces::{NOTHING_LOST, SolidFaces};
+use crate::solver::solid_surfaces::{NOTHING_LOST, SolidFaces};
 use glam::Vec3;
 
 /// Cells with less open volume than this count as having this much.
 const LEAST_VOLUME: f32 = 0.25;
 /// Size of a step along the traction's gradient: the velocity at a cell's centre is a mean over two
-/// faces, so one is an upper bound of what tractions do to it; the rest is left to stresses. Where several surfaces are in
-/// a cell, they share it.
+/// faces, so one is an upper bound of what tractions do to it; the rest is left to stresses. Where
+/// several surfaces are in a cell, they share it.
 const STEP: f32 = 0.2;
 
 /// What finds sand that touches solids.
