@@ -1,6 +1,7 @@
 //! Numerical building blocks. Imports nothing else of this crate.
 
 pub mod bins;
+pub mod disjoint_sets;
 pub mod field;
 pub mod grid;
 pub mod halo;

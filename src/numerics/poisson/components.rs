@@ -4,6 +4,7 @@
 use super::coefficients::Coefficients;
 use super::level::{BLOCKS_PER_TASK, Coloured, Level};
 use super::tile::lanes;
+use crate::numerics::disjoint_sets::DisjointSets;
 use crate::numerics::field::Block;
 use crate::numerics::grid::BLOCK_CELLS;
 use rayon::prelude::*;
@@ -31,7 +32,7 @@ pub(super) struct EnclosedComponents {
     local: Coloured<Local>,
     /// Number of the first component of each block.
     first: Coloured<u32>,
-    parent: Vec<u32>,
+    sets: DisjointSets,
     anchored: Vec<bool>,
     /// Enclosed component per component, by order of appearance.
     enclosed: Vec<u32>,
@@ -76,8 +77,7 @@ impl EnclosedComponents {
                 self.anchored.extend((0..local.count as usize).map(bits));
             }
         }
-        self.parent.clear();
-        self.parent.extend(0..self.anchored.len() as u32);
+        self.sets.reset(self.anchored.len());
     }
 
     /// Joins components across the upper faces of every block.
@@ -122,27 +122,16 @@ impl EnclosedComponents {
         self.first[colour][block] + label
     }
 
-    fn root(&mut self, mut node: u32) -> u32 {
-        while self.parent[node as usize] != node {
-            let above = self.parent[self.parent[node as usize] as usize];
-            self.parent[node as usize] = above;
-            node = above;
-        }
-        node
-    }
-
     fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        let (low, high) = (a.min(b) as usize, a.max(b) as usize);
-        self.parent[high] = low as u32;
-        self.anchored[low] |= self.anchored[high];
+        let [whole, part] = self.sets.unite(a, b).map(|root| root as usize);
+        self.anchored[whole] |= self.anchored[part];
     }
 
     fn select_enclosed(&mut self) {
         self.enclosed.clear();
         self.sums.clear();
-        for node in 0..self.parent.len() as u32 {
-            let root = self.root(node) as usize;
+        for node in 0..self.anchored.len() as u32 {
+            let root = self.sets.root(node) as usize;
             let label = if self.anchored[root] {
                 OPEN
             } else if root == node as usize {

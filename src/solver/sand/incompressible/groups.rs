@@ -5,6 +5,7 @@
 //! by block and cell and joined across the blocks' faces in that order, so that the numbers do not
 //! depend on threads.
 
+use crate::numerics::disjoint_sets::DisjointSets;
 use crate::numerics::grid::{BlockGrid, NO_BLOCK};
 use crate::numerics::mask::{BlockMask, NO_CELLS, combine, shifted_down, shifted_up};
 use rayon::prelude::*;
@@ -26,7 +27,7 @@ pub struct Groups {
     parts: Vec<Part>,
     /// Per block: the first of its parts; one more entry at the end.
     first: Vec<u32>,
-    parent: Vec<u32>,
+    sets: DisjointSets,
     floods: Vec<Vec<BlockMask>>,
     count: usize,
 }
@@ -78,8 +79,7 @@ impl Groups {
     }
 
     fn join(&mut self, grid: &BlockGrid) {
-        self.parent.clear();
-        self.parent.extend(0..self.parts.len() as u32);
+        self.sets.reset(self.parts.len());
         for own in 0..self.parts.len() {
             let part = self.parts[own];
             let around = grid.face_neighbours(part.block as usize);
@@ -92,32 +92,17 @@ impl Groups {
                 for other in self.range(above as usize) {
                     let shared = combine(&touched, &self.parts[other].cells, |a, b| a & b);
                     if shared != NO_CELLS {
-                        self.unite(own as u32, other as u32);
+                        self.sets.unite(own as u32, other as u32);
                     }
                 }
             }
         }
     }
 
-    fn root(&mut self, mut part: u32) -> u32 {
-        while self.parent[part as usize] != part {
-            let above = self.parent[self.parent[part as usize] as usize];
-            self.parent[part as usize] = above;
-            part = above;
-        }
-        part
-    }
-
-    /// The lower number stays the root.
-    fn unite(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parent[a.max(b) as usize] = a.min(b);
-    }
-
     fn number(&mut self) {
         self.count = 0;
         for part in 0..self.parts.len() as u32 {
-            let root = self.root(part);
+            let root = self.sets.root(part);
             let group = if root == part {
                 self.count += 1;
                 self.count as u32 - 1
