@@ -110,30 +110,24 @@ pub fn sample_tile(tile: &HaloTile<f32>, base: UVec3, at: Vec3) -> f32 {
 /// Replaces each value inside a tile by a weighted mean over it and the 26 around, with the weights
 /// `side`, `middle`, `side` along each axis. The halo itself is left with intermediate values.
 pub fn smooth_tile(tile: &mut HaloTile<f32>, side: f32, middle: f32) {
-    const LAST: usize = BLOCK_EDGE + 1;
-    for row in tile.as_flattened_mut() {
-        let old = *row;
-        for z in 1..LAST {
-            row[z] = side * (old[z - 1] + old[z + 1]) + middle * old[z];
-        }
-    }
-    for plane in tile.iter_mut() {
-        let old = *plane;
-        for y in 1..LAST {
-            for z in 1..LAST {
-                plane[y][z] = side * (old[y - 1][z] + old[y + 1][z]) + middle * old[y][z];
+    smooth_along::<2>(tile, side, middle);
+    smooth_along::<1>(tile, side, middle);
+    smooth_along::<0>(tile, side, middle);
+}
+
+/// Replaces each value of a tile by a mean over it and the two beside it along an axis, with the weights
+/// `side`, `middle`, `side`. The ends along the axis stay as they are.
+pub fn smooth_along<const AXIS: usize>(tile: &mut HaloTile<f32>, side: f32, middle: f32) {
+    const EDGE: usize = BLOCK_EDGE + 2;
+    let old = *tile;
+    let [dx, dy, dz] = [0, 1, 2].map(|axis| usize::from(axis == AXIS));
+    for x in dx..EDGE - dx {
+        for y in dy..EDGE - dy {
+            let (below, own, above) = (&old[x - dx][y - dy], &old[x][y], &old[x + dx][y + dy]);
+            for z in dz..EDGE - dz {
+                tile[x][y][z] = side * (below[z - dz] + above[z + dz]) + middle * own[z];
             }
         }
-    }
-    let mut below = tile[0];
-    for x in 1..LAST {
-        let (old, above) = (tile[x], tile[x + 1]);
-        for y in 1..LAST {
-            for z in 1..LAST {
-                tile[x][y][z] = side * (below[y][z] + above[y][z]) + middle * old[y][z];
-            }
-        }
-        below = old;
     }
 }
 

@@ -4,16 +4,14 @@
 use super::{NarrowBand, PER_CELL};
 use crate::numerics::field::Field;
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, NO_BLOCK};
-use crate::numerics::halo::{HaloTile, load_halo};
+use crate::numerics::halo::{HaloTile, load_halo, smooth_along, smooth_tile};
 use crate::numerics::mask::{ALL_CELLS, CellMask, NO_CELLS, Touch, cells, combine};
 use crate::numerics::transfer::FaceField;
 use crate::particles::DeepWater;
 use crate::solver::water::contents::Contents;
-use crate::solver::water::surface::LiquidSurface;
+use crate::solver::water::surface::{LiquidSurface, OVERLAP};
+use glam::IVec3;
 use rayon::prelude::*;
-
-/// How much of a trilinear weight at a cell's centre falls into the cells around, along one axis.
-const OVERLAP: [f32; 3] = [0.125, 0.75, 0.125];
 
 impl NarrowBand {
     /// Marks deep cells as liquid, and with them the solid ones around: what little of these is open
@@ -59,8 +57,8 @@ impl NarrowBand {
                 {
                     *deep *= f32::from(*capacity) / f32::from(PER_CELL);
                 }
-                let smooth = smoothed::<2>(&smoothed::<1>(&smoothed::<0>(&tile)));
-                for (n, share) in count.0.iter_mut().zip(inner_cells(&smooth)) {
+                smooth_tile(&mut tile, OVERLAP.0, OVERLAP.1);
+                for (n, share) in count.0.iter_mut().zip(inner_cells(&tile)) {
                     *n += f32::from(PER_CELL) * share;
                 }
             }
@@ -123,16 +121,22 @@ impl Around {
     /// What the particles that deep cells stand for would weigh at the lower faces: of the trilinear
     /// weight along the axis, one half lies on either side of a face.
     fn face_weights(&self, axis: usize) -> [f32; BLOCK_CELLS] {
-        let tile = match self {
+        let mut smooth = match self {
             Self::Nothing => return [0.0; BLOCK_CELLS],
             Self::Deep => return [f32::from(PER_CELL); BLOCK_CELLS],
-            Self::Some(tile) => tile,
+            Self::Some(tile) => tile.clone(),
         };
-        let (smooth, below) = match axis {
-            0 => (smoothed::<2>(&smoothed::<1>(tile)), [1, 0, 0]),
-            1 => (smoothed::<2>(&smoothed::<0>(tile)), [0, 1, 0]),
-            _ => (smoothed::<1>(&smoothed::<0>(tile)), [0, 0, 1]),
-        };
+        let (side, middle) = OVERLAP;
+        if axis != 0 {
+            smooth_along::<0>(&mut smooth, side, middle);
+        }
+        if axis != 1 {
+            smooth_along::<1>(&mut smooth, side, middle);
+        }
+        if axis != 2 {
+            smooth_along::<2>(&mut smooth, side, middle);
+        }
+        let below = IVec3::AXES[axis].to_array().map(|step| step as usize);
         std::array::from_fn(|i| {
             let (x, y, z) = ((i >> 6) + 1, ((i >> 3) & 7) + 1, (i & 7) + 1);
             let [dx, dy, dz] = below;
@@ -161,23 +165,6 @@ fn tile(grid: &BlockGrid, mask: &CellMask, b: usize) -> HaloTile<f32> {
         }
     }
     tile
-}
-
-/// The tile's means along an axis, each value with the weight that falls into its cell. The ends
-/// along the axis stay as they are.
-fn smoothed<const AXIS: usize>(tile: &HaloTile<f32>) -> HaloTile<f32> {
-    let mut result = *tile;
-    let [step_x, step_y, step_z] = [0, 1, 2].map(|a| usize::from(a == AXIS));
-    for x in step_x..10 - step_x {
-        for y in step_y..10 - step_y {
-            let (below, above) = (&tile[x - step_x][y - step_y], &tile[x + step_x][y + step_y]);
-            for z in step_z..10 - step_z {
-                let around = below[z - step_z] + above[z + step_z];
-                result[x][y][z] = OVERLAP[0] * around + OVERLAP[1] * tile[x][y][z];
-            }
-        }
-    }
-    result
 }
 
 /// The values of a tile's block, in the order of its cells.
