@@ -20,10 +20,14 @@ pub struct Pressing<'a> {
     pub occupied: &'a Field<u8>,
 }
 
-/// At most this share of the velocity beyond a wall is that in front of it, reversed.
+/// At most this share of the velocity beyond a wall is that in front of it, reversed: from half a cell's
+/// depth on, where the exact share is 1 and grows without bound. More would turn the errors of the velocity in
+/// front into larger ones behind.
 const MOST_REVERSED: f32 = 1.0;
 
-/// Largest component of the unit normal of walls that lie along the grid, at least.
+/// Largest component of the unit normal of walls that lie along the grid, at least: those of boxes have 1
+/// but for rounding, and a wall 2.6° off it differs from a flat one by a twentieth of a cell from one cell to
+/// the next.
 pub const ALONG_GRID: f32 = 0.999;
 
 /// New values on the closed faces of some blocks, NaN where there is none: block, then one value per

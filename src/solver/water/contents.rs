@@ -7,15 +7,13 @@
 //! open cells around these, in proportion to their room, as the room of closed cells does. Counting
 //! particles cell by cell would do the same with jumps, which keep water at rest awake.
 
-use super::surface::{PER_CELL, touches_solid};
+use super::surface::{LEAST_ROOM, PER_CELL, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::halo::{HaloTile, load_halo, smooth_tile, tile_cell};
 use rayon::prelude::*;
 
-/// Cells with less room than this hand what they hold on to others.
-const LEAST_ROOM: f32 = 0.5;
 /// Where all cells around have less room than this together, nothing is handed on.
 const LEAST_ROOM_AROUND: f32 = 1e-3;
 

@@ -47,8 +47,12 @@ pub struct Flow<'a> {
 #[derive(Default)]
 pub struct Continuation {
     extrapolator: Extrapolator,
+    loose: [Vec<Loose>; 3],
+    systems: Vec<System>,
     newer: Field<f32>,
     older: Field<f32>,
+    /// Where each block of the grid is among those with a system.
+    places: Vec<u32>,
 }
 
 impl Continuation {
@@ -59,9 +63,9 @@ impl Continuation {
         let liquid = liquid_cells(phi);
         let mut outside = liquid.clone();
         outside.grow(grid, Touch::Faces);
-        let mut loose = loosen(grid, &liquid, &outside, velocity, valid, leaving);
+        loosen(grid, &liquid, &outside, velocity, valid, leaving, &mut self.loose);
         self.extrapolator.extrapolate_each(grid, &mut velocity.axes, valid, layers);
-        let flying = let_fly(grid, &mut loose, velocity, leaving);
+        let flying = let_fly(grid, &mut self.loose, velocity, leaving);
         outside.grow(grid, Touch::Faces);
         outside.blocks.par_iter_mut().zip(&liquid.blocks).zip(&flying.blocks).for_each(
             |((outside, liquid), flying)| {
@@ -80,37 +84,39 @@ impl Continuation {
         solid: &SolidField,
         velocity: &mut FaceField,
     ) {
+        let Self { systems, newer, older, places, .. } = self;
         let near = |b: &usize| {
             outside.blocks[*b] != NO_CELLS
                 || (0..3).any(|axis| outside.below(grid, *b, axis) != NO_CELLS)
         };
         let blocks: Vec<usize> = (0..grid.len()).into_par_iter().filter(near).collect();
         let layer = BlockGrid::from_blocks(blocks.iter().map(|b| grid.blocks()[*b]));
-        let systems: Vec<System> = blocks
-            .par_iter()
-            .map(|b| System::assemble(grid, liquid, &outside.blocks[*b], solid, velocity, *b))
-            .collect();
-        self.newer.reset(&layer, 0.0);
-        self.older.reset(&layer, 0.0);
+        systems.resize_with(blocks.len(), System::default);
+        systems.par_iter_mut().zip(&blocks).for_each(|(system, b)| {
+            system.assemble(grid, liquid, &outside.blocks[*b], solid, velocity, *b);
+        });
+        newer.reset(&layer, 0.0);
+        older.reset(&layer, 0.0);
         let mut factor = 1.0;
         for sweep in 0..SWEEPS {
-            let newer = &self.newer;
-            self.older.blocks.par_iter_mut().zip(&systems).enumerate().for_each(
-                |(b, (older, system))| system.sweep(&layer, newer, b, factor, &mut older.0),
+            let present = &*newer;
+            older.blocks.par_iter_mut().zip(&*systems).enumerate().for_each(
+                |(b, (older, system))| system.sweep(&layer, present, b, factor, &mut older.0),
             );
-            std::mem::swap(&mut self.newer, &mut self.older);
+            std::mem::swap(newer, older);
             let twice = if sweep == 0 { 0.5 } else { 0.25 };
             factor = 1.0 / (1.0 - twice * SPECTRAL_RADIUS * SPECTRAL_RADIUS * factor);
         }
-        let mut place = vec![NO_BLOCK; grid.len()];
-        blocks.iter().enumerate().for_each(|(i, b)| place[*b] = i as u32);
+        places.clear();
+        places.resize(grid.len(), NO_BLOCK);
+        blocks.iter().enumerate().for_each(|(i, b)| places[*b] = i as u32);
         let [x, y, z] = &mut velocity.axes;
         let axes = x.blocks.par_iter_mut().zip(&mut y.blocks).zip(&mut z.blocks);
-        axes.zip(&place).enumerate().filter(|(_, (_, at))| **at != NO_BLOCK).for_each(
+        axes.zip(&*places).enumerate().filter(|(_, (_, at))| **at != NO_BLOCK).for_each(
             |(b, (((x, y), z), at))| {
                 let mut potential = Halo::filled(0.0);
                 let at = *at as usize;
-                potential.load(&self.newer, at, &layer.face_neighbours(at), 0.0);
+                potential.load(newer, at, &layer.face_neighbours(at), 0.0);
                 for (axis, u) in [x, y, z].into_iter().enumerate() {
                     let [outside, liquid] = [outside, liquid].map(|set| set.faces(grid, b, axis));
                     let faces = mask::combine(&outside, &liquid, |o, l| o & !l);
@@ -127,16 +133,12 @@ impl Continuation {
 
 /// The cells whose centres lie in the liquid.
 pub(super) fn liquid_cells(phi: &Field<f32>) -> CellMask {
-    let of_block = |block: &Block<f32>| -> BlockMask {
-        std::array::from_fn(|x| {
-            let plane = block.0[64 * x..64 * (x + 1)].iter().enumerate();
-            plane.fold(0, |word, (i, phi)| word | u64::from(*phi < 0.0) << i)
-        })
-    };
+    let of_block = |block: &Block<f32>| mask::cells_where(|i| block.0[i] < 0.0);
     CellMask { blocks: phi.blocks.par_iter().map(of_block).collect() }
 }
 
 /// The faces of one block, along one axis, that hold particles but belong to no liquid cell.
+#[derive(Default)]
 struct Loose {
     /// Those next to liquid, with the velocity of their particles [m/s].
     near: Vec<(u16, f32)>,
@@ -152,26 +154,27 @@ fn loosen(
     velocity: &FaceField,
     valid: &mut [Field<u8>; 3],
     leaving: f32,
-) -> [Vec<Loose>; 3] {
-    let mut axis = 0..3;
-    valid.each_mut().map(|valid| {
-        let axis = axis.next().unwrap_or_default();
-        let in_block = |(b, (valid, u)): (usize, (&mut Block<u8>, &Block<f32>))| {
+    found: &mut [Vec<Loose>; 3],
+) {
+    for (axis, (valid, found)) in valid.iter_mut().zip(found).enumerate() {
+        found.resize_with(grid.len(), Loose::default);
+        let blocks = valid.blocks.par_iter_mut().zip(&velocity.axes[axis].blocks);
+        blocks.zip(found).enumerate().for_each(|(b, ((valid, u), found))| {
             let known = mask::of_flags(&valid.0);
             let loose =
                 mask::combine(&known, &liquid.faces(grid, b, axis), |known, wet| known & !wet);
+            found.near.clear();
+            found.flying = loose;
             if loose == NO_CELLS || leaving == 0.0 {
-                return Loose { near: Vec::new(), flying: loose };
+                return;
             }
             let near =
                 mask::combine(&loose, &near.faces(grid, b, axis), |loose, near| loose & near);
-            let faces = mask::cells(&near).map(|i| (i as u16, u.0[i])).collect();
+            found.near.extend(mask::cells(&near).map(|i| (i as u16, u.0[i])));
+            found.flying = mask::combine(&loose, &near, |loose, near| loose & !near);
             mask::cells(&near).for_each(|i| valid.0[i] = 0);
-            Loose { near: faces, flying: mask::combine(&loose, &near, |loose, near| loose & !near) }
-        };
-        let blocks = valid.blocks.par_iter_mut().zip(&velocity.axes[axis].blocks);
-        blocks.enumerate().map(in_block).collect()
-    })
+        });
+    }
 }
 
 /// Gives the loose faces that leave the liquid their own velocity back. Returns the cells that have a
@@ -215,16 +218,20 @@ struct System {
 
 impl System {
     fn assemble(
+        &mut self,
         grid: &BlockGrid,
         liquid: &CellMask,
         outside: &BlockMask,
         solid: &SolidField,
         velocity: &FaceField,
         b: usize,
-    ) -> Self {
-        let mut system = Self::default();
+    ) {
+        let Self { cells, shares, constant } = self;
+        cells.clear();
+        shares.clear();
+        constant.clear();
         if *outside == NO_CELLS {
-            return system;
+            return;
         }
         let mut inflow = [0.0; BLOCK_CELLS];
         let mut weights = [[0.0f32; 6]; BLOCK_CELLS];
@@ -243,12 +250,11 @@ impl System {
         for i in mask::cells(outside) {
             let sum: f32 = weights[i].iter().sum();
             if sum > LEAST_OPENING {
-                system.cells.push(i as u16);
-                system.shares.push(weights[i].map(|w| w / sum));
-                system.constant.push(inflow[i] / sum);
+                cells.push(i as u16);
+                shares.push(weights[i].map(|w| w / sum));
+                constant.push(inflow[i] / sum);
             }
         }
-        system
     }
 
     /// One sweep: `older` becomes the next potential after `newer`.

@@ -372,9 +372,8 @@ impl WaterSolver {
         let (matrix, rhs, pressure) = (&mut self.matrix, &mut self.rhs, &mut self.pressure);
         let first = self.solver.solve(region.grid, matrix, rhs, pressure, &PRESSURE_CRITERIA);
         self.separation.reset(region.grid);
-        let (separation, solid) = (&mut self.separation, &self.solid);
-        let mut report =
-            let_go(region, solid, separation, &mut self.solver, matrix, rhs, pressure, first);
+        let equations = Equations { solver: &mut self.solver, matrix, rhs, pressure };
+        let mut report = let_go(region, &self.solid, &mut self.separation, equations, first);
         let (velocity, valid) = (&mut self.velocity, &mut self.valid);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         self.bodies.yield_to(pressure, &mut self.solid, velocity);
@@ -449,9 +448,8 @@ impl WaterSolver {
         self.sources.add_to(rhs, region.grid, region.phi);
         self.separation.take_out(matrix);
         let first = self.solver.solve_again(rhs, pressure, &PRESSURE_CRITERIA);
-        let (separation, solid) = (&mut self.separation, &self.solid);
-        let solver = &mut self.solver;
-        let report = let_go(region, solid, separation, solver, matrix, rhs, pressure, first);
+        let equations = Equations { solver: &mut self.solver, matrix, rhs, pressure };
+        let report = let_go(region, &self.solid, &mut self.separation, equations, first);
         projection::apply_pressure(region, &self.occupied, pressure, velocity, valid);
         self.bodies.yield_to(pressure, &mut self.solid, velocity);
         report
@@ -563,19 +561,24 @@ fn free_region<'a>(
     Region { grid, phi: &surface.phi, open: &solid.open, surface_pressure: None }
 }
 
+/// The pressure's equations, and what solves them.
+struct Equations<'a> {
+    solver: &'a mut PressureSolver,
+    matrix: &'a mut PoissonMatrix,
+    rhs: &'a Field<f32>,
+    pressure: &'a mut Field<f32>,
+}
+
 /// Solves the pressure again as long as liquid comes off walls; `report` is that of the solve so far.
-#[allow(clippy::too_many_arguments)] // parts of one solver, borrowed one by one
 fn let_go(
     region: Region<'_>,
     solid: &SolidField,
     separation: &mut Separation,
-    solver: &mut PressureSolver,
-    matrix: &mut PoissonMatrix,
-    rhs: &Field<f32>,
-    pressure: &mut Field<f32>,
+    equations: Equations<'_>,
     mut report: SolveReport,
 ) -> SolveReport {
     let (grid, open) = (region.grid, region.open);
+    let Equations { solver, matrix, rhs, pressure } = equations;
     // Without air anywhere, nothing would fill the gap.
     solver.raise_enclosed(pressure);
     for _ in 0..MOST_SEPARATIONS {

@@ -16,14 +16,15 @@ use wide::f32x8;
 pub const PER_CELL: f32 = 8.0;
 /// Cells with less open volume than this in reach say nothing about density.
 const LEAST_CAPACITY: f32 = 0.25;
-/// Cells with less room than this hold too few particles to tell by themselves how full they are.
-const LEAST_ROOM: f32 = 0.5;
+/// Cells with less room than this are mostly solid: they hold too few particles to tell by themselves how
+/// full they are, and their contents count for the cells around.
+pub const LEAST_ROOM: f32 = 0.5;
 /// How far from cells that tell how full they are slivers can be \[cells\]: in a corner of three walls.
 const SPREAD: u32 = 2;
 /// Stands for the fullness of a cell that is not known yet.
 const UNKNOWN: f32 = -1.0;
 /// Overlap of a cell's trilinear weight with the next cells and with its own, along each axis.
-const OVERLAP: (f32, f32) = (0.125, 0.75);
+pub const OVERLAP: (f32, f32) = (0.125, 0.75);
 
 /// The liquid's extent on the grid.
 #[derive(Default)]

@@ -11,7 +11,7 @@
 
 use super::contents::Contents;
 use super::projection::{Region, Rises};
-use super::surface::{LiquidSurface, touches_solid};
+use super::surface::{LEAST_ROOM, LiquidSurface, touches_solid};
 use crate::geometry::SolidField;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE, BlockGrid};
@@ -33,7 +33,7 @@ const SURFACE_SCATTER: f32 = 0.5;
 /// A displacement moves at most this many cells a step.
 const LONGEST: f32 = 0.1;
 /// Cells with less room than this around them are left as they are [cells].
-const LEAST_ROOM: f32 = 1e-3;
+const LEAST_ROOM_AROUND: f32 = 1e-3;
 /// Stands for the density error of a cell that is not surrounded by liquid.
 pub const NO_ERROR: f32 = f32::INFINITY;
 
@@ -143,7 +143,7 @@ fn find_inner_error(filling: Filling<'_>, error: &mut Field<f32>) {
             load_halo(grid, &solid.open_volume, b, 1.0, &mut room);
             let around = phi.as_flattened().as_flattened().iter();
             for ((inner, phi), room) in cells.zip(around).zip(room.as_flattened().as_flattened()) {
-                *inner = u8::from(*phi < 0.0 || *room < 0.5);
+                *inner = u8::from(*phi < 0.0 || *room < LEAST_ROOM);
             }
         } else {
             for (inner, phi) in cells.zip(phi.as_flattened().as_flattened()) {
@@ -217,7 +217,7 @@ impl MeanError {
     fn of(&self, i: usize) -> f32 {
         let [x, y, z] = tile_cell(i);
         let weight = self.weight[x][y][z];
-        if weight > LEAST_ROOM { self.sum[x][y][z] / weight } else { 0.0 }
+        if weight > LEAST_ROOM_AROUND { self.sum[x][y][z] / weight } else { 0.0 }
     }
 }
 

@@ -240,7 +240,8 @@ impl Medium<'_> {
 }
 
 /// Distance to the nearest obstacle at the corners in and around block `b` \[m\]; walls are left out,
-/// since theirs is known everywhere and a minimum over both has a kink in every corner. The last layer continues the two below it, as no neighbour's second layer is at hand.
+/// since theirs is known everywhere and a minimum over both has a kink in every corner. The last layer
+/// continues the two below it, as no neighbour's second layer is at hand.
 fn corner_tile(grid: &BlockGrid, solid: &SolidField, h: f32, b: usize) -> Box<CornerTile> {
     let mut near = [[[0.0; 10]; 10]; 10];
     load_halo(grid, &solid.corner_distance, b, f32::MAX, &mut near);
