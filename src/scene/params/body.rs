@@ -1,7 +1,9 @@
 //! `[[body]]`: rigid bodies that matter pushes around.
 
 use super::shape::{BOX, GEOMETRY, ONE_SHAPE, SPHERE};
-use super::{Default, FASTEST, Kind, Limits, POSITION, Parameter, Rule, Section, Unit, float};
+use super::{
+    Default, FASTEST, Kind, Limits, POSITION, Parameter, Rule, Section, Unit, float, name,
+};
 
 pub(super) const SECTION: Section = Section {
     key: "body",
@@ -10,13 +12,7 @@ pub(super) const SECTION: Section = Section {
           `sphere` and `geometry`, which has to be a closed mesh; where it stands at the first frame \
           is where it starts.",
     parameters: &[
-        Parameter {
-            key: "name",
-            kind: Kind::Text,
-            unit: Unit::None,
-            default: Default::Required,
-            doc: "Name in messages and of the object in `bodies.abc`.",
-        },
+        name("Name in messages and of the object in `bodies.abc`."),
         BOX,
         SPHERE,
         GEOMETRY,

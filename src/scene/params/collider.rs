@@ -2,7 +2,7 @@
 
 use super::shape::{BOX, GEOMETRY, ONE_SHAPE, SPHERE};
 use super::surface::{FRICTION, SEPARATION, SLIP};
-use super::{Default, Kind, Parameter, Section, Unit, float};
+use super::{Default, Kind, Parameter, Section, Unit, float, name};
 
 pub(super) const SECTION: Section = Section {
     key: "collider",
@@ -10,13 +10,7 @@ pub(super) const SECTION: Section = Section {
     doc: "An obstacle, still, animated or deforming, in one of the shapes `box`, `sphere` and \
           `geometry`.",
     parameters: &[
-        Parameter {
-            key: "name",
-            kind: Kind::Text,
-            unit: Unit::None,
-            default: Default::Required,
-            doc: "Name in messages.",
-        },
+        name("Name in messages."),
         BOX,
         SPHERE,
         GEOMETRY,

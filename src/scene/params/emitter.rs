@@ -3,6 +3,7 @@
 use super::shape::{BOX, GEOMETRY, ONE_SHAPE, SPHERE};
 use super::{
     ANIMATED_VELOCITY, Choice, Default, FRAMES, Kind, Parameter, Section, Unit, animated, float,
+    name,
 };
 
 pub(super) const SECTION: Section = Section {
@@ -10,13 +11,7 @@ pub(super) const SECTION: Section = Section {
     repeated: true,
     doc: "A source of particles, in one of the shapes `box`, `sphere` and `geometry`.",
     parameters: &[
-        Parameter {
-            key: "name",
-            kind: Kind::Text,
-            unit: Unit::None,
-            default: Default::Required,
-            doc: "Name in messages.",
-        },
+        name("Name in messages."),
         Parameter {
             key: "material",
             kind: Kind::Text,

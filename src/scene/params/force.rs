@@ -2,7 +2,7 @@
 
 use super::{
     ANIMATED_POSITION, Choice, Default, FRAMES, Kind, Limits, Parameter, Section, Unit, animated,
-    float,
+    float, name,
 };
 
 pub(super) const SECTION: Section = Section {
@@ -11,13 +11,7 @@ pub(super) const SECTION: Section = Section {
     doc: "A force on everything that is simulated, given as an acceleration: the same for light and \
           heavy materials. `strength`, `position` and `direction` may change with time.",
     parameters: &[
-        Parameter {
-            key: "name",
-            kind: Kind::Text,
-            unit: Unit::None,
-            default: Default::Required,
-            doc: "Name in messages.",
-        },
+        name("Name in messages."),
         Parameter {
             key: "kind",
             kind: Kind::Choice(&[

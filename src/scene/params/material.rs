@@ -1,19 +1,13 @@
 //! `[[material]]`: what is simulated.
 
-use super::{Choice, Default, Kind, Parameter, Section, Unit, float, integer};
+use super::{Choice, Default, Kind, Parameter, Section, Unit, float, integer, name};
 
 pub(super) const SECTION: Section = Section {
     key: "material",
     repeated: true,
     doc: "A substance. A scene has at least one.",
     parameters: &[
-        Parameter {
-            key: "name",
-            kind: Kind::Text,
-            unit: Unit::None,
-            default: Default::Required,
-            doc: "Name that emitters refer to.",
-        },
+        name("Name that emitters refer to."),
         Parameter {
             key: "kind",
             kind: Kind::Choice(&[

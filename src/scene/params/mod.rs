@@ -172,6 +172,11 @@ const fn integer(min: i64, max: i64) -> Kind {
     Kind::Integer(IntegerLimits { min, max })
 }
 
+/// The name that each entry of a repeated section has.
+const fn name(doc: &'static str) -> Parameter {
+    Parameter { key: "name", kind: Kind::Text, unit: Unit::None, default: Default::Required, doc }
+}
+
 /// Farthest coordinate \[m\] that a scene may name.
 const FARTHEST: f64 = 1.0e6;
 /// Fastest velocity [m/s] that a scene may name.

@@ -1,7 +1,7 @@
 //! `[[sink]]`: where material goes.
 
 use super::shape::{BOX, GEOMETRY, ONE_SHAPE, SPHERE};
-use super::{Default, FRAMES, Kind, Parameter, Section, Unit};
+use super::{Default, FRAMES, Kind, Parameter, Section, Unit, name};
 
 pub(super) const SECTION: Section = Section {
     key: "sink",
@@ -9,13 +9,7 @@ pub(super) const SECTION: Section = Section {
     doc: "A region, still, animated or deforming, that removes the particles inside it, in one of \
           the shapes `box`, `sphere` and `geometry`. What each sink took is told frame by frame.",
     parameters: &[
-        Parameter {
-            key: "name",
-            kind: Kind::Text,
-            unit: Unit::None,
-            default: Default::Required,
-            doc: "Name in messages and statistics.",
-        },
+        name("Name in messages and statistics."),
         BOX,
         SPHERE,
         GEOMETRY,
