@@ -89,8 +89,9 @@ fn duct(cells: u32, density: f32) -> Scene {
 /// Radius of the ball in the duct \[m\].
 const BALL: f32 = 0.15;
 
-/// Radius of 3.6 cells. The duct's mirror images make the ball one of a square lattice in a plane: Stokes' speed is less by
-/// what the images' Stokeslets and their Laplacian sum up to (as in the validation page on Stokes' law).
+/// Radius of 3.6 cells. The duct's mirror images make the ball one of a square lattice in a plane: Stokes'
+/// speed is less by what the images' Stokeslets and their Laplacian sum up to (as in the validation page on
+/// Stokes' law).
 #[test]
 fn a_ball_sinks_in_tar_at_stokes_speed() {
     let (speed, ratio) = (0.1, BALL as f64);

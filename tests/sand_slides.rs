@@ -10,8 +10,8 @@ use glam::Vec3;
 const CELL: f32 = 0.05;
 const GRAVITY: f32 = 9.81;
 
-/// A slab `length` m long, `cells` high and four wide between smooth sides, on a floor of `friction`, under a
-/// gravity that is tilted by `tilt` [degrees].
+/// A slab `length` m long, `cells` high and four wide between smooth sides, on a floor of `friction`,
+/// under a gravity that is tilted by `tilt` [degrees].
 fn slab(length: f32, cells: u32, friction: f32, angle: f32, tilt: f32) -> Scene {
     let walls = (Vec3::new(-12.0, -0.5, 0.0), Vec3::new(12.0, 2.0, 4.0 * CELL));
     let mut scene = sand(CELL, Some(walls), angle);

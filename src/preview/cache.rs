@@ -104,8 +104,8 @@ pub enum PreviewError {
 
 /// Draws frames of a cache, all from the same place.
 ///
-/// Colliders and rigid bodies are drawn as they stand at the frame's time, but for inverted ones, which enclose the
-/// scene, and those given as level sets.
+/// Colliders and rigid bodies are drawn as they stand at the frame's time, but for inverted ones, which
+/// enclose the scene, and those given as level sets.
 ///
 /// # Errors
 ///

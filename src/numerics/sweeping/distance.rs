@@ -117,8 +117,8 @@ pub(super) fn wake_neighbours(grid: &BlockGrid, due: &mut [bool], block: usize, 
     }
 }
 
-/// Sweeps one block in the eight directions in turn until a sweep changes nothing. Returns its values and the faces
-/// on which they fell.
+/// Sweeps one block in the eight directions in turn until a sweep changes nothing. Returns its values
+/// and the faces on which they fell.
 fn sweep_block(halo: &mut Halo<f32>, before: &Block<f32>, fixed: &Block<u8>) -> (Block<f32>, u8) {
     for direction in (0..8usize).cycle() {
         if sweep_once(&mut halo.0, fixed, direction) <= NEGLIGIBLE {

@@ -132,7 +132,8 @@ impl Bodies {
     }
 
     /// Finds the impulses at which nothing approaches faster than there is room and everything that
-    /// presses rubs. After each sweep there and back the impulses go on along the conjugate of where they came from [SNE10].
+    /// presses rubs. After each sweep there and back the impulses go on along the conjugate of where they
+    /// came from [SNE10].
     pub(super) fn resolve_contacts(&mut self) {
         let mut twists: Vec<Twist> = (0..self.len()).map(|i| self.motion(i)).collect();
         let fastest = twists.iter().map(|t| t.linear.length()).fold(self.fall, f64::max);

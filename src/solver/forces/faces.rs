@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 impl Active {
     /// Changes the velocity [m/s] of all faces of a grid of cells of `cell_size` \[m\] by what acts in
-    /// a substep of `dt` \[s\]. Winds act where `occupied` cells, those with particles, meet others through `open` faces. Costs
-    /// nothing where nothing acts.
+    /// a substep of `dt` \[s\]. Winds act where `occupied` cells, those with particles, meet others
+    /// through `open` faces. Costs nothing where nothing acts.
     #[allow(clippy::too_many_arguments)]
     pub fn apply(
         &self,

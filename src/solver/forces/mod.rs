@@ -250,8 +250,8 @@ impl Change {
     }
 }
 
-/// A curl that fades with the distance from a centre, and still has no divergence: ∇ × (f ψ) = f ∇ × ψ + ∇f × ψ
-/// \[BHN07\].
+/// A curl that fades with the distance from a centre, and still has no divergence:
+/// ∇ × (f ψ) = f ∇ × ψ + ∇f × ψ \[BHN07\].
 #[inline]
 fn fade((curl, potential): (Vec3, Vec3), away: Vec3, reach: &Reach, cell_size: f32) -> Vec3 {
     let r = away.length();

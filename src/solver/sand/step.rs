@@ -218,7 +218,8 @@ impl SandSolver {
         SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }
     }
 
-    /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some and do not sleep.
+    /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some and do not
+    /// sleep.
     pub fn pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
         let taken = self.taken.into_iter();
         taken.flat_map(move |SandSettings { cell_size, dt, .. }| {

@@ -32,8 +32,8 @@ pub struct Unilateral {
 
 impl Unilateral {
     /// Solves for `pressure`, which holds a first guess; cells in which it is positive or `rhs` squeezes
-    /// are tried first. `coupling` is a part of the matrix, which is left as it was. The report is that of the last linear solve, with the
-    /// iterations of all.
+    /// are tried first. `coupling` is a part of the matrix, which is left as it was. The report is that of
+    /// the last linear solve, with the iterations of all.
     pub fn solve(
         &mut self,
         grid: &BlockGrid,

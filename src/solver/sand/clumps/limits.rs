@@ -85,8 +85,8 @@ impl Limits {
         (self.shortest() / MEMORY, self.longest() * MEMORY)
     }
 
-    /// Volumes \[m³\] that splits and merges leave: a 64th of a new clump's to a quarter more than it. A cloud that is
-    /// sampled by the lightest holds a 64th of what packed sand does.
+    /// Volumes \[m³\] that splits and merges leave: a 64th of a new clump's to a quarter more than it. A
+    /// cloud that is sampled by the lightest holds a 64th of what packed sand does.
     pub fn volumes(&self) -> (f32, f32) {
         (self.volume * 0.5_f32.powi(MOST_HALVINGS), self.volume * MOST_MERGED)
     }

@@ -62,8 +62,8 @@ impl Clumps {
     /// Mass, momentum and centre of mass are conserved to rounding, and nothing is put into
     /// `solids`. Every particle must have its clump, and positions must be such as
     /// [`Sorter::sort`](crate::particles::Sorter::sort) takes. The particles' order changes: what is new
-    /// comes last, and what is last takes the place of what is gone. Sand where it is `asleep` stays as it is,
-    /// unless what moves merges with it.
+    /// comes last, and what is last takes the place of what is gone. Sand where it is `asleep` stays as
+    /// it is, unless what moves merges with it.
     ///
     /// Of a split, one part keeps the identity and the others get the next ones, `next_id` and so on;
     /// of a merge, the heavier one keeps its identity, birth and place in the order; of two alike it is
