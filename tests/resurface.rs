@@ -1,8 +1,11 @@
 //! `foreshore surface`: surfaces and meshes of a baked cache.
 
+#[path = "common/caches.rs"]
+mod caches;
 #[path = "common/program.rs"]
 mod program;
 
+use caches::{SAND, baked, copy_folder, made_files as files, on_cache, succeeded};
 use foreshore::cache::layout::Product;
 use foreshore::cache::manifest::{Depth, Manifest};
 use foreshore_alembic::{Archive, PolyMeshReader};
@@ -13,71 +16,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-/// Two blocks of sand fall.
-const SAND: &str = r#"
-[scene]
-frames = [1, 4]
-[domain]
-cell_size = 0.05
-min = [0, 0, 0]
-max = [1, 1, 0.5]
-[output]
-surface_voxel = 1.0
-[[material]]
-name = "grey"
-kind = "sand"
-[[material]]
-name = "red"
-kind = "sand"
-density = 2000.0
-[[emitter]]
-name = "left"
-material = "grey"
-box = { min = [0.1, 0.1, 0.1], max = [0.4, 0.5, 0.4] }
-velocity = [1, 0, 0]
-[[emitter]]
-name = "right"
-material = "red"
-box = { min = [0.6, 0.1, 0.1], max = [0.9, 0.5, 0.4] }
-"#;
-
 /// Runs `foreshore surface` on a cache.
 fn surface(cache: &Path, arguments: &[&str]) -> Output {
-    let cache = cache.to_str().unwrap();
-    foreshore(&[&["surface", cache, "--progress", "json"], arguments].concat())
-}
-
-fn succeeded(output: Output) -> Vec<Json> {
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    events(&output)
-}
-
-fn baked(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let (scene, cache) = (folder.path().join("scene.toml"), folder.path().join("cache"));
-    fs::write(&scene, text).unwrap();
-    let (scene, to) = (scene.to_str().unwrap(), cache.to_str().unwrap());
-    succeeded(foreshore(&["bake", scene, "-o", to, "--progress", "json"]));
-    (folder, cache)
-}
-
-/// Every file of a frame that was not there after the bake, by path.
-fn files(cache: &Path) -> Vec<(String, Vec<u8>)> {
-    let manifest = Manifest::read(cache).unwrap();
-    let files = manifest.frames.iter().flat_map(|f| &f.files).filter(|f| f.recipe.is_some());
-    files.map(|f| (f.path.clone(), fs::read(cache.join(&f.path)).unwrap())).collect()
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_folder(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
+    on_cache("surface", cache, arguments)
 }
 
 #[test]

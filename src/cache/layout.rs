@@ -35,12 +35,21 @@ pub enum Product {
     MeshPly,
     /// The same, an OBJ file.
     MeshObj,
+    /// Dust and spray as a fog volume, an OpenVDB file.
+    Volume,
 }
 
 impl Product {
     /// All products, in the order in which a frame lists them.
-    pub const ALL: [Self; 6] =
-        [Self::Particles, Self::Surface, Self::Bodies, Self::Mesh, Self::MeshPly, Self::MeshObj];
+    pub const ALL: [Self; 7] = [
+        Self::Particles,
+        Self::Surface,
+        Self::Bodies,
+        Self::Mesh,
+        Self::MeshPly,
+        Self::MeshObj,
+        Self::Volume,
+    ];
 
     /// Folder in the cache.
     pub fn folder(self) -> &'static str {
@@ -49,6 +58,7 @@ impl Product {
             Self::Surface => "surface",
             Self::Bodies => "bodies",
             Self::Mesh | Self::MeshPly | Self::MeshObj => "mesh",
+            Self::Volume => "volume",
         }
     }
 
@@ -56,7 +66,7 @@ impl Product {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Particles | Self::Mesh => "abc",
-            Self::Surface => "vdb",
+            Self::Surface | Self::Volume => "vdb",
             Self::Bodies => "json",
             Self::MeshPly => "ply",
             Self::MeshObj => "obj",

@@ -20,6 +20,7 @@ pub mod particles;
 pub mod rib;
 pub mod stats;
 pub mod surface;
+pub mod volume;
 pub mod writer;
 
 pub use error::CacheError;

@@ -159,7 +159,7 @@ fn add_deep(
     Ok(())
 }
 
-fn file_metadata(info: &SurfaceInfo) -> Metadata {
+pub(super) fn file_metadata(info: &SurfaceInfo) -> Metadata {
     let entries: [(&str, MetaValue); 6] = [
         ("creator", CREATOR.into()),
         ("fps", info.fps.into()),
@@ -171,11 +171,11 @@ fn file_metadata(info: &SurfaceInfo) -> Metadata {
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn lowest_voxel(block: &IVec3) -> [i32; 3] {
+pub(super) fn lowest_voxel(block: &IVec3) -> [i32; 3] {
     (*block * BLOCK_EDGE as i32).to_array()
 }
 
-fn refused(file: &AtomicFile, error: WriteError) -> CacheError {
+pub(super) fn refused(file: &AtomicFile, error: WriteError) -> CacheError {
     match error {
         WriteError::Io { source, .. } => CacheError::io("write", file.target(), source),
         other => CacheError::encode(file.target(), other),

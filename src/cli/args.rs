@@ -21,6 +21,8 @@ pub enum Command {
     Bake(BakeArguments),
     /// Make surfaces and meshes of a cache's particles, without simulating again
     Surface(SurfaceArguments),
+    /// Make fog volumes of a cache's particles: dust and spray
+    Volume(VolumeArguments),
     /// Say what is inside a cache, an Alembic or an OpenVDB file, and whether it is sound
     Info(InfoArguments),
     /// Draw a picture or a contact sheet of a cache
@@ -38,6 +40,7 @@ impl Command {
             Self::Check(arguments) => arguments.json,
             Self::Bake(arguments) => arguments.progress == ProgressKind::Json,
             Self::Surface(arguments) => arguments.of.progress == ProgressKind::Json,
+            Self::Volume(arguments) => arguments.of.progress == ProgressKind::Json,
             Self::Info(_) | Self::Preview(_) | Self::Schema(_) | Self::Doctor(_) => false,
         }
     }
@@ -154,6 +157,33 @@ pub enum SurfaceAttributeName {
     Age,
     Material,
     Speed,
+}
+
+#[derive(Debug, Args)]
+pub struct VolumeArguments {
+    #[command(flatten)]
+    pub of: RebuildArguments,
+    /// Edge of a voxel in cells of the simulation, 0.05 to 50
+    #[arg(long, value_name = "CELLS", default_value = "1")]
+    pub voxel: f32,
+    /// How far a particle spreads, in its own semi-axes, 1 to 16: the more, the softer. 4 if absent,
+    /// which makes packed matter even
+    #[arg(long, value_name = "N")]
+    pub spread: Option<f32>,
+    /// Leave out what is packed: only matter becomes fog around which less than this share of the space
+    /// is filled, 0.01 to 1. It fades from half as much to one and a half times as much; 0.3 leaves the
+    /// surface of a pile out
+    #[arg(long, value_name = "SHARE")]
+    pub thin: Option<f32>,
+    /// A volume for each material in place of one of all
+    #[arg(long)]
+    pub by_material: bool,
+    /// Values of the particles that the volume gets too
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub attributes: Vec<SurfaceAttributeName>,
+    /// Memory that a volume may take, in GiB
+    #[arg(long, value_name = "GIB", default_value = "16")]
+    pub memory: f64,
 }
 
 #[derive(Debug, Args)]

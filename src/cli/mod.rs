@@ -19,6 +19,7 @@ mod report;
 mod schema;
 mod stop;
 mod surface;
+mod volume;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -56,6 +57,7 @@ fn run(command: Command) -> Exit {
         Command::Check(arguments) => check::run(&arguments, &reporter),
         Command::Bake(arguments) => bake::run(&arguments, &reporter),
         Command::Surface(arguments) => surface::run(&arguments),
+        Command::Volume(arguments) => volume::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Preview(arguments) => preview::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

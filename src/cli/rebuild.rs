@@ -1,12 +1,17 @@
 //! What commands that make further products of baked frames have in common.
 
-use super::args::{ProgressKind, RebuildArguments};
+use super::args::{ProgressKind, RebuildArguments, SurfaceAttributeName};
 use super::estimate::grouped;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output;
 use super::stop::StopFlag;
-use foreshore::run::{Figures, RebuildEvent, RebuildJob, RebuildObserver, RebuildOutcome};
+use foreshore::run::{
+    Figures, RebuildEvent, RebuildJob, RebuildObserver, RebuildOutcome, SurfaceAttribute,
+};
+
+/// Bytes in a GiB.
+pub const GIB: f64 = (1u64 << 30) as f64;
 
 impl RebuildArguments {
     pub fn job(&self) -> RebuildJob {
@@ -16,6 +21,22 @@ impl RebuildArguments {
             threads: self.threads.map(usize::from),
         }
     }
+}
+
+/// The values that were asked for, each once.
+pub fn attributes(names: &[SurfaceAttributeName]) -> Vec<SurfaceAttribute> {
+    let mut attributes: Vec<SurfaceAttribute> = Vec::new();
+    for name in names {
+        let attribute = match name {
+            SurfaceAttributeName::Age => SurfaceAttribute::Age,
+            SurfaceAttributeName::Material => SurfaceAttribute::Material,
+            SurfaceAttributeName::Speed => SurfaceAttribute::Speed,
+        };
+        if !attributes.contains(&attribute) {
+            attributes.push(attribute);
+        }
+    }
+    attributes
 }
 
 /// The end of the command: a failure if some frames could not be made.
@@ -66,6 +87,7 @@ impl Shown {
 fn described(figures: &Figures) -> String {
     match figures {
         Figures::Surfaces { triangles: 0 } => String::new(),
+        Figures::Volumes { volume } => format!("{volume:.4} m³ of fog, "),
         Figures::Surfaces { triangles } => format!("{} triangles, ", grouped(*triangles)),
     }
 }

@@ -1,13 +1,10 @@
 //! `foreshore surface`: surfaces and meshes of baked particles.
 
-use super::args::{SurfaceArguments, SurfaceAttributeName, SurfaceFormatName};
+use super::args::{SurfaceArguments, SurfaceFormatName};
 use super::exit::Exit;
 use super::failure::Failure;
-use super::rebuild::{self, Shown};
-use foreshore::run::{SurfaceAttribute, SurfaceFormat, SurfaceRequest, surfaces};
-
-/// Bytes in a GiB.
-const GIB: f64 = (1u64 << 30) as f64;
+use super::rebuild::{self, GIB, Shown};
+use foreshore::run::{SurfaceFormat, SurfaceRequest, surfaces};
 
 /// Makes the surfaces; fails at the end if some frames could not be made.
 pub fn run(arguments: &SurfaceArguments) -> Result<Exit, Failure> {
@@ -20,17 +17,6 @@ fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
     let mut formats: Vec<SurfaceFormat> = arguments.formats.iter().map(|f| format(*f)).collect();
     formats.sort_unstable();
     formats.dedup();
-    let mut attributes: Vec<SurfaceAttribute> = Vec::new();
-    for name in &arguments.attributes {
-        let attribute = match name {
-            SurfaceAttributeName::Age => SurfaceAttribute::Age,
-            SurfaceAttributeName::Material => SurfaceAttribute::Material,
-            SurfaceAttributeName::Speed => SurfaceAttribute::Speed,
-        };
-        if !attributes.contains(&attribute) {
-            attributes.push(attribute);
-        }
-    }
     // The frame's own time is always there.
     let mut shutter = Vec::new();
     for time in arguments.shutter.into_iter().flatten().filter(|time| *time != 0.0) {
@@ -45,7 +31,7 @@ fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
         mesh_smoothing: arguments.mesh_smoothing,
         anisotropic: arguments.anisotropic,
         by_material: arguments.by_material,
-        attributes,
+        attributes: rebuild::attributes(&arguments.attributes),
         shutter,
         memory_limit: (arguments.memory.max(0.0) * GIB) as u64,
     }

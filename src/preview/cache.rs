@@ -185,9 +185,11 @@ fn bounds_of_frames(
     for entry in entries {
         let frame = match what {
             Product::Particles => PreviewBounds::around(load::particles(cache, entry)?.positions),
-            Product::Bodies | Product::Mesh | Product::MeshPly | Product::MeshObj => {
-                PreviewBounds::default()
-            }
+            Product::Bodies
+            | Product::Mesh
+            | Product::MeshPly
+            | Product::MeshObj
+            | Product::Volume => PreviewBounds::default(),
             Product::Surface => {
                 let surface = load::surface(cache, entry)?;
                 let size = 8.0 * surface.cell_size;
@@ -225,7 +227,11 @@ impl FrameDrawer<'_> {
         match self.what {
             Product::Particles => particles = load::particles(self.cache, entry)?,
             Product::Surface => surface = Some(load::surface(self.cache, entry)?),
-            Product::Bodies | Product::Mesh | Product::MeshPly | Product::MeshObj => {}
+            Product::Bodies
+            | Product::Mesh
+            | Product::MeshPly
+            | Product::MeshObj
+            | Product::Volume => {}
         }
         let obstacles = load::colliders(self.scene, &mut self.geometry, entry.frame)?;
         let bodies = load::bodies(self.cache, &self.bodies, entry)?;

@@ -34,7 +34,7 @@ use plan::{Start, Wanted};
 use prepare::OpenCache;
 pub use rebuild::{
     Figures, RebuildEvent, RebuildJob, RebuildObserver, RebuildOutcome, SurfaceAttribute,
-    SurfaceFormat, SurfaceRequest, surfaces,
+    SurfaceFormat, SurfaceRequest, VolumeRequest, surfaces, volumes,
 };
 use stage::{Pool, Stage};
 use std::ops::RangeInclusive;

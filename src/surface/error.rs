@@ -42,6 +42,22 @@ pub enum SurfaceError {
         /// Greatest radius \[m\].
         high: f32,
     },
+    /// A particle stands for no matter.
+    #[error("particle {index} has a volume of {volume} m³; it must be greater than 0")]
+    Volume {
+        /// Index of the first such particle.
+        index: usize,
+        /// Its volume \[m³\].
+        volume: f32,
+    },
+    /// A share of a particle that is none.
+    #[error("{share} is no share of particle {index}; it must lie between 0 and 1")]
+    Share {
+        /// Index of the first such particle.
+        index: usize,
+        /// Its share.
+        share: f32,
+    },
     /// A matrix is not one of an ellipsoid.
     #[error("particle {index} has a flat or hollow ellipsoid; surface it without `anisotropic`")]
     Ellipsoid {

@@ -20,6 +20,7 @@ mod core;
 mod deep;
 mod error;
 mod extent;
+pub mod fog;
 mod halo;
 mod matter;
 pub mod mesh;

@@ -7,8 +7,10 @@
 
 mod facts;
 mod surfaces;
+mod volumes;
 
 pub use surfaces::{SurfaceAttribute, SurfaceFormat, SurfaceRequest, surfaces};
+pub use volumes::{VolumeRequest, volumes};
 
 use super::stage::Pool;
 use super::{BakeError, RebuildError};
@@ -92,6 +94,11 @@ pub enum Figures {
     Surfaces {
         /// Triangles of their meshes.
         triangles: u64,
+    },
+    /// Fog volumes.
+    Volumes {
+        /// The matter in them (m³).
+        volume: f64,
     },
 }
 

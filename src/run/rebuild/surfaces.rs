@@ -97,7 +97,7 @@ impl SurfaceAttribute {
         }
     }
 
-    fn of(self, particles: &BakedParticles) -> &[f32] {
+    pub(super) fn of(self, particles: &BakedParticles) -> &[f32] {
         match self {
             Self::Age => &particles.age,
             Self::Material => &particles.material,
