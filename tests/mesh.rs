@@ -4,6 +4,7 @@ use foreshore::numerics::random::uniform3;
 use foreshore::surface::mesh::{Mesh, MeshOptions, mesh};
 use foreshore::surface::{Column, Matter, Surface, SurfaceError, SurfaceOptions, wrap};
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 const SPACING: f32 = 1.0 / 16.0;
@@ -33,6 +34,15 @@ fn volume(mesh: &Mesh) -> f64 {
     let sum: f64 =
         mesh.triangles.iter().map(|t| corner(t[0]).dot(corner(t[1]).cross(corner(t[2])))).sum();
     sum / 6.0
+}
+
+fn area(mesh: &Mesh) -> f64 {
+    let corner = |n: u32| mesh.positions[n as usize].as_dvec3();
+    let double = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(corner);
+        (b - a).cross(c - a).length()
+    };
+    0.5 * mesh.triangles.iter().map(double).sum::<f64>()
 }
 
 /// Each side lies between two triangles that run along it in opposite directions, and the triangles
@@ -95,7 +105,11 @@ fn splashes_sheets_and_drops_are_meshed_without_a_hole() {
     for voxel in [1.0, 0.5, 0.3] {
         let positions = particles(|p| sheet(p) || spray(p));
         for smoothing in [0, 10] {
-            let mesh = mesh(&surface(&positions, voxel), &MeshOptions { smoothing }).unwrap();
+            let mesh = mesh(
+                &surface(&positions, voxel),
+                &MeshOptions { smoothing, ..MeshOptions::default() },
+            )
+            .unwrap();
             assert_closed_manifold(&mesh);
             assert!(mesh.positions.iter().all(|p| p.is_finite()));
             let unit = |n: &Vec3| (n.length() - 1.0).abs() < 1e-5;
@@ -138,8 +152,8 @@ fn corners_lie_on_the_surface_and_triangles_face_outwards() {
 fn smoothing_keeps_the_volume_and_evens_out_the_triangles() {
     let ball = particles(|p| p.distance(Vec3::splat(0.5)) < 0.35);
     let surface = surface(&ball, 0.5);
-    let rough = mesh(&surface, &MeshOptions { smoothing: 0 }).unwrap();
-    let smooth = mesh(&surface, &MeshOptions { smoothing: 10 }).unwrap();
+    let rough = mesh(&surface, &MeshOptions { smoothing: 0, ..MeshOptions::default() }).unwrap();
+    let smooth = mesh(&surface, &MeshOptions { smoothing: 10, ..MeshOptions::default() }).unwrap();
     assert_closed_manifold(&smooth);
     assert!((volume(&smooth) / volume(&rough) - 1.0).abs() < 0.005);
     // 4 √3 area over the sum of the squares of the sides: 1 for equal sides.
@@ -155,6 +169,73 @@ fn smoothing_keeps_the_volume_and_evens_out_the_triangles() {
         all[all.len() / 20]
     };
     assert!(worst(&smooth) > 2.0 * worst(&rough), "{} {}", worst(&smooth), worst(&rough));
+}
+
+/// Distance from a point to a triangle.
+fn distance(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
+    let along = |a: DVec3, b: DVec3| {
+        let t = ((p - a).dot(b - a) / (b - a).length_squared()).clamp(0.0, 1.0);
+        p.distance(a + (b - a) * t)
+    };
+    let normal = (b - a).cross(c - a);
+    let inside =
+        [(a, b), (b, c), (c, a)].iter().all(|(a, b)| (*b - *a).cross(p - *a).dot(normal) >= 0.0);
+    match inside {
+        true => ((p - a).dot(normal) / normal.length()).abs(),
+        false => along(a, b).min(along(b, c)).min(along(c, a)),
+    }
+}
+
+/// The farthest that a corner of `from` lies from `to`.
+fn farthest(from: &Mesh, to: &Mesh) -> f64 {
+    let corners = |t: &[u32; 3]| t.map(|n| to.positions[n as usize].as_dvec3());
+    let triangles: Vec<[DVec3; 3]> = to.triangles.iter().map(corners).collect();
+    let nearest = |p: &Vec3| {
+        triangles.iter().map(|t| distance(p.as_dvec3(), *t)).fold(f64::INFINITY, f64::min)
+    };
+    from.positions.par_iter().map(nearest).reduce(|| 0.0, f64::max)
+}
+
+#[test]
+fn fewer_triangles_stay_within_the_distance_allowed() {
+    let block = particles(|p| p.cmpgt(Vec3::splat(0.2)).all() && p.cmplt(Vec3::splat(0.8)).all());
+    let surface = surface(&block, 0.5);
+    let smoothed = MeshOptions { smoothing: 5, ..MeshOptions::default() };
+    let whole = mesh(&surface, &smoothed).unwrap();
+    let mut before = whole.triangles.len();
+    for adaptivity in [0.05, 0.2, 0.8] {
+        let fewer = mesh(&surface, &MeshOptions { adaptivity, ..smoothed }).unwrap();
+        assert_closed_manifold(&fewer);
+        assert!(fewer.triangles.len() * 10 < before * 8, "{} of {before}", fewer.triangles.len());
+        before = fewer.triangles.len();
+        // A quadric's distance is a mean over planes; none is more than three times as far.
+        let allowed = 3.0 * f64::from(adaptivity * surface.level_set.cell_size);
+        let moved = farthest(&whole, &fewer);
+        assert!(moved < allowed, "{adaptivity}: {moved} of {allowed}");
+        // The surface moves both ways: its volume by much less than if all of it moved one way.
+        let change = (volume(&fewer) - volume(&whole)).abs();
+        assert!(change < 0.1 * allowed * area(&whole), "{adaptivity}: {change}");
+        let normals = fewer.normals.iter().zip(&fewer.positions);
+        let outward = |(n, p): &(&Vec3, &Vec3)| n.dot(**p - Vec3::splat(0.5)) > 0.0;
+        assert!(normals.filter(outward).count() * 100 > fewer.positions.len() * 99);
+    }
+}
+
+/// Sheets, drops and splashes in which collapses pinch the surface, with every size of triangles.
+#[test]
+fn whatever_is_removed_meshes_stay_closed_and_manifold() {
+    for (seed, fill) in [(1, 0.12), (2, 0.3), (3, 0.6)] {
+        let strewn = particles(|p| {
+            let cell = (p / SPACING).as_uvec3();
+            uniform3(seed, cell.x.into(), cell.y.into(), cell.z.into())[0] < fill
+        });
+        let surface = surface(&strewn, 0.6);
+        for adaptivity in [0.02, 0.1, 0.3, 1.0, 4.0] {
+            let fewer = mesh(&surface, &MeshOptions { smoothing: 2, adaptivity }).unwrap();
+            assert_closed_manifold(&fewer);
+            assert!(!fewer.triangles.is_empty());
+        }
+    }
 }
 
 #[test]
@@ -183,7 +264,10 @@ fn the_number_of_threads_does_not_change_a_mesh() {
     let positions = particles(|p| p.y < 0.4 || p.distance(Vec3::splat(0.7)) < 0.2);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| mesh(&surface(&positions, 0.5), &MeshOptions { smoothing: 3 }).unwrap())
+        pool.install(|| {
+            mesh(&surface(&positions, 0.5), &MeshOptions { smoothing: 3, ..MeshOptions::default() })
+                .unwrap()
+        })
     };
     let one = on(1);
     assert!(one == on(2) && one == on(7));
@@ -245,6 +329,7 @@ fn radii_and_shapes_that_are_none_are_named() {
     let matter = Matter { attributes: &columns, ..Matter::new(&at, &still) };
     let error = wrap(&matter, None, &options).unwrap_err().to_string();
     assert!(error.contains("1 values of `age` for 2 particles"), "{error}");
-    let error = mesh(&surface(&[], 1.0), &MeshOptions { smoothing: 101 }).unwrap_err();
+    let error = mesh(&surface(&[], 1.0), &MeshOptions { smoothing: 101, ..MeshOptions::default() })
+        .unwrap_err();
     assert!(error.to_string().contains("mesh_smoothing"), "{error}");
 }

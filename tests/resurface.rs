@@ -7,6 +7,7 @@ mod program;
 
 use caches::{SAND, baked, copy_folder, made_files as files, on_cache, succeeded};
 use foreshore::cache::layout::Product;
+use foreshore::cache::load;
 use foreshore::cache::manifest::{Depth, Manifest};
 use foreshore_alembic::{Archive, PolyMeshReader};
 use foreshore_vdb::Reader;
@@ -34,6 +35,23 @@ fn the_surface_that_a_bake_wrote_is_made_again_bit_for_bit() {
     let after: Vec<Vec<u8>> = (1..=4).map(read).collect();
     assert!(before == after);
     assert!(Manifest::read(&cache).unwrap().verify(&cache, Depth::Contents).is_empty());
+}
+
+#[test]
+fn a_mesh_that_a_bake_wrote_is_made_again_bit_for_bit() {
+    let water = SAND.replace("kind = \"sand\"", "kind = \"water\"");
+    for surface_too in ["true", "false"] {
+        let output = format!("[output]\nmesh = true\nsurface = {surface_too}\n");
+        let (_folder, cache) = baked(&water.replace("[output]\n", &output));
+        let read = |frame: i32| fs::read(cache.join(Product::Mesh.path("scene", frame))).unwrap();
+        let before: Vec<Vec<u8>> = (1..=4).map(read).collect();
+        assert!(Manifest::read(&cache).unwrap().verify(&cache, Depth::Contents).is_empty());
+        succeeded(surface(&cache, &["--formats", "abc"]));
+        let after: Vec<Vec<u8>> = (1..=4).map(read).collect();
+        assert!(before == after);
+        let level_set = cache.join(Product::Surface.path("scene", 1));
+        assert_eq!(level_set.exists(), surface_too == "true");
+    }
 }
 
 #[test]
@@ -200,6 +218,7 @@ fn what_makes_no_sense_is_refused_with_what_to_change() {
         (vec!["--voxel", "0.0001"], 5, "could not be made"),
         (vec!["--memory", "0.0001"], 5, "could not be made"),
         (vec!["--smoothing", "9"], 5, "could not be made"),
+        (vec!["--formats", "ply", "--adaptivity", "9"], 5, "could not be made"),
         (vec!["--shutter", "0.5,-0.5"], 2, "two times"),
         (vec!["--formats", "fbx"], 2, "possible values"),
     ] {
@@ -211,8 +230,74 @@ fn what_makes_no_sense_is_refused_with_what_to_change() {
     }
     let output = surface(&cache, &["--memory", "0.0001", "--frames", "1"]);
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("voxel_size") && told.contains("fits"), "{told}");
+    assert!(told.contains("--voxel") && told.contains("fits"), "{told}");
     let nothing = tempfile::tempdir().unwrap();
     assert_eq!(surface(nothing.path(), &[]).status.code(), Some(5));
     assert!(files(&cache).is_empty());
+}
+
+/// A cache whose second frame has been in other hands: its first particle has this position.
+fn with_a_particle_at(position: [f32; 3]) -> (tempfile::TempDir, std::path::PathBuf) {
+    let (folder, cache) = baked(SAND);
+    let path = cache.join(Product::Particles.path("scene", 2));
+    let first = load::particles(&path).unwrap().position[0];
+    let bytes = |at: [f32; 3]| at.map(f32::to_le_bytes).concat();
+    let mut file = fs::read(&path).unwrap();
+    let found = bytes(first.to_array());
+    let at = file.windows(12).position(|window| window == found).unwrap();
+    file[at..at + 12].copy_from_slice(&bytes(position));
+    fs::write(&path, file).unwrap();
+    (folder, cache)
+}
+
+#[test]
+fn a_particle_that_is_nowhere_is_named_and_the_other_frames_go_on() {
+    for (position, words) in [
+        ([f32::NAN, 0.0, 0.0], "particle 0 is not finite"),
+        ([f32::INFINITY, 0.0, 0.0], "particle 0 is not finite"),
+        ([1e30, 0.0, 0.0], "particle 0 at [1"),
+    ] {
+        let (_folder, cache) = with_a_particle_at(position);
+        for command in ["surface", "volume"] {
+            let output = on_cache(command, &cache, &[]);
+            assert_eq!(output.status.code(), Some(5));
+            let told = events(&output);
+            let failed: Vec<&Json> = told.iter().filter(|e| e["event"] == "failed").collect();
+            assert_eq!((failed.len(), &failed[0]["frame"]), (1, &2.into()));
+            let message = failed[0]["message"].as_str().unwrap();
+            assert!(message.contains(words), "{command}: {message}");
+            assert_eq!(told.iter().filter(|e| e["event"] == "frame").count(), 3);
+        }
+    }
+}
+
+#[test]
+fn a_frame_without_particles_has_empty_files() {
+    let late = SAND.replace("velocity = [1, 0, 0]", "velocity = [1, 0, 0]\nframes = [3, 3]");
+    let right = "box = { min = [0.6, 0.1, 0.1], max = [0.9, 0.5, 0.4] }";
+    let late = late.replace(right, &format!("{right}\nframes = [3, 3]"));
+    let (_folder, cache) = baked(&late);
+    let path = cache.join(Product::Particles.path("scene", 1));
+    assert!(load::particles(&path).unwrap().position.is_empty());
+    succeeded(surface(&cache, &["--formats", "vdb,abc,ply,obj", "--attributes", "age"]));
+    succeeded(on_cache("volume", &cache, &["--thin", "0.3"]));
+    let ply = fs::read(cache.join(Product::MeshPly.path("scene", 1))).unwrap();
+    assert!(String::from_utf8_lossy(&ply).contains("element face 0\n"));
+    for (product, grid) in [(Product::Surface, "surface"), (Product::Volume, "density")] {
+        let mut reader = Reader::open(cache.join(product.path("scene", 1))).unwrap();
+        assert!(reader.read_as::<f32>(grid).unwrap().values.is_empty());
+    }
+    let info = foreshore(&["info", cache.to_str().unwrap(), "--verify"]);
+    assert_eq!(info.status.code(), Some(0), "{}", String::from_utf8_lossy(&info.stderr));
+}
+
+#[test]
+fn meshes_of_fewer_triangles_are_written_as_asked() {
+    let (_folder, cache) = baked(SAND);
+    let triangles = |arguments: &[&str]| {
+        let told = succeeded(surface(&cache, &[&["--formats", "ply"], arguments].concat()));
+        told.iter().filter_map(|e| e["triangles"].as_u64()).sum::<u64>()
+    };
+    let (all, fewer) = (triangles(&[]), triangles(&["--adaptivity", "0.3"]));
+    assert!(fewer > 0 && fewer * 2 < all, "{fewer} of {all}");
 }

@@ -119,7 +119,7 @@ fn a_damaged_frame_is_named_and_the_others_go_on() {
 fn what_makes_no_sense_is_refused_with_what_to_change() {
     let (_folder, cache) = baked(SAND);
     for (arguments, words) in [
-        (vec!["--voxel", "0.0001"], "voxel_size"),
+        (vec!["--voxel", "0.0001"], "--voxel 0.0001 is out of range: valid is 0.05 … 50 cells"),
         (vec!["--thin", "7"], "`thin` is 7; it must lie between 0.01 and 1"),
         (vec!["--spread", "0"], "`spread` is 0; it must lie between 1 and 16"),
         (vec!["--memory", "0.0001"], "fits"),

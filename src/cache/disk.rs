@@ -12,6 +12,8 @@ const CHECKPOINT_BYTES: u64 = 12 + 12 + 8 + 4 + 1;
 /// Level set and velocities of n particles take this times n^⅔ (bytes), for floats in voxels of half a
 /// cell: twice what a calm block takes, since splashes have more surface.
 const SURFACE_BYTES: f64 = 4400.0;
+/// A mesh takes this times n^⅔ (bytes), at 68 bytes a corner, for a splash in voxels of half a cell.
+const MESH_BYTES: f64 = 1500.0;
 /// What every file takes whatever is in it (bytes).
 const FILE_BYTES: u64 = 16 << 10;
 
@@ -32,13 +34,15 @@ impl DiskNeeds {
         if output.particles {
             frame += FILE_BYTES + particles * ARCHIVE_BYTES;
         }
+        // A surface's voxels grow with the square of the resolution.
+        let fineness = 0.5 / f64::from(output.surface_voxel);
+        let area = (particles as f64).powf(2.0 / 3.0) * fineness.powi(2);
         if output.surface {
-            // A surface's voxels grow with the square of the resolution.
-            let fineness = 0.5 / f64::from(output.surface_voxel);
             let width = if output.half { 0.5 } else { 1.0 };
-            let area = (particles as f64).powf(2.0 / 3.0) * fineness.powi(2);
-            let surface = area * SURFACE_BYTES * width;
-            frame += FILE_BYTES + surface as u64;
+            frame += FILE_BYTES + (area * SURFACE_BYTES * width) as u64;
+        }
+        if output.mesh {
+            frame += FILE_BYTES + (area * MESH_BYTES) as u64;
         }
         let checkpoint = FILE_BYTES + particles * (CHECKPOINT_BYTES + further);
         Self { frame, checkpoints: checkpoint * (checkpoint::KEPT as u64 + 1) }
@@ -65,6 +69,7 @@ mod tests {
     const ALL: Output = Output {
         particles: true,
         surface: true,
+        mesh: false,
         surface_voxel: 0.5,
         half: true,
         checkpoint_interval: 1,

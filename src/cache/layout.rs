@@ -94,6 +94,8 @@ pub enum Baked {
     Surface,
     /// [`Product::Bodies`].
     Bodies,
+    /// [`Product::Mesh`].
+    Mesh,
 }
 
 impl From<Baked> for Product {
@@ -102,6 +104,7 @@ impl From<Baked> for Product {
             Baked::Particles => Self::Particles,
             Baked::Surface => Self::Surface,
             Baked::Bodies => Self::Bodies,
+            Baked::Mesh => Self::Mesh,
         }
     }
 }

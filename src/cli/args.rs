@@ -2,6 +2,7 @@
 
 use super::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use foreshore::surface::mesh::USUAL_MESH_SMOOTHING;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -120,8 +121,12 @@ pub struct SurfaceArguments {
     #[arg(long, value_name = "N", default_value = "1")]
     pub lowering: u32,
     /// Passes that even out the corners of meshes, 0 to 100
-    #[arg(long, value_name = "N", default_value = "5")]
+    #[arg(long, value_name = "N", default_value_t = USUAL_MESH_SMOOTHING)]
     pub mesh_smoothing: u32,
+    /// How far meshes may move where triangles are removed because they are flat, in voxels, 0 to 4: 0.1
+    /// leaves less than a third of them
+    #[arg(long, value_name = "VOXELS", default_value = "0")]
+    pub adaptivity: f32,
     /// Let the ellipsoids of sand shape its surface
     #[arg(long)]
     pub anisotropic: bool,

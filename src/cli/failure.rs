@@ -94,6 +94,8 @@ fn rebuild_exit(error: &RebuildError) -> Exit {
         | RebuildError::NoAttribute { .. }
         | RebuildError::NoEllipsoids
         | RebuildError::Threads { .. }
+        | RebuildError::TooLarge { .. }
+        | RebuildError::Voxel { .. }
         | RebuildError::Surface(_) => Exit::Usage,
         RebuildError::Cache(_)
         | RebuildError::NoFrames { .. }

@@ -29,6 +29,7 @@ fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
         voxel: arguments.voxel,
         smoothing: [arguments.smoothing, arguments.lowering],
         mesh_smoothing: arguments.mesh_smoothing,
+        adaptivity: arguments.adaptivity,
         anisotropic: arguments.anisotropic,
         by_material: arguments.by_material,
         attributes: rebuild::attributes(&arguments.attributes),

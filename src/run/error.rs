@@ -90,6 +90,31 @@ pub enum RebuildError {
     /// The surface of a frame.
     #[error(transparent)]
     Surface(#[from] SurfaceError),
+    /// A voxel size that takes too much memory.
+    #[error(
+        "voxels of {voxel} cells need about {needed:.1} GiB, more than the {limit:.1} GiB allowed; \
+         --voxel {fitting} fits, or give more with --memory"
+    )]
+    TooLarge {
+        /// Edge of a voxel in cells of the simulation.
+        voxel: f32,
+        /// Memory needed (GiB), estimated.
+        needed: f64,
+        /// Memory allowed (GiB).
+        limit: f64,
+        /// An edge that fits, in cells.
+        fitting: f32,
+    },
+    /// A voxel size out of range.
+    #[error("--voxel {voxel} is out of range: valid is {low} … {high} cells")]
+    Voxel {
+        /// Edge of a voxel in cells of the simulation.
+        voxel: f32,
+        /// Least that is allowed.
+        low: f32,
+        /// Most that is allowed.
+        high: f32,
+    },
     /// No frame has been baked yet.
     #[error("{} holds no finished frame yet", cache.display())]
     NoFrames {

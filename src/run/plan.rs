@@ -83,6 +83,7 @@ impl<'a> Wanted<'a> {
             (Baked::Particles, output.particles),
             (Baked::Surface, output.surface),
             (Baked::Bodies, !scene.bodies.is_empty()),
+            (Baked::Mesh, output.mesh),
         ];
         let products = written.iter().filter(|(_, on)| *on).map(|(product, _)| *product).collect();
         let resolved = ResolvedScene::of(scene)?;

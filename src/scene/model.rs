@@ -494,7 +494,9 @@ pub struct Output {
     pub particles: bool,
     /// Write level sets.
     pub surface: bool,
-    /// Voxel of the level set as a fraction of the simulation cell, 0.1 … 1.
+    /// Write triangle meshes.
+    pub mesh: bool,
+    /// Voxel of the level set, and of what meshes are made of, as a fraction of the simulation cell, 0.1 … 1.
     pub surface_voxel: f32,
     /// Store VDB values as half floats.
     pub half: bool,

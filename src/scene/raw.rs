@@ -270,6 +270,7 @@ impl<T: Copy> RawAnimated<T> {
 pub(super) struct RawOutput {
     pub particles: bool,
     pub surface: bool,
+    pub mesh: bool,
     pub surface_voxel: f64,
     pub half: bool,
     pub checkpoint_interval: u32,
@@ -490,6 +491,7 @@ impl From<&Output> for RawOutput {
         Self {
             particles: output.particles,
             surface: output.surface,
+            mesh: output.mesh,
             surface_voxel: widen(output.surface_voxel),
             half: output.half,
             checkpoint_interval: output.checkpoint_interval,

@@ -352,12 +352,13 @@ impl Resolver<'_> {
     }
 
     fn output(&mut self, raw: &RawOutput) -> Output {
-        if !raw.particles && !raw.surface {
+        if !raw.particles && !raw.surface && !raw.mesh {
             self.remark("output", SceneRemark::NoOutput);
         }
         Output {
             particles: raw.particles,
             surface: raw.surface,
+            mesh: raw.mesh,
             surface_voxel: raw.surface_voxel as f32,
             half: raw.half,
             checkpoint_interval: raw.checkpoint_interval,

@@ -133,7 +133,9 @@ impl SceneRemark {
             Self::FarFromOrigin { .. } => {
                 "move the scene to the origin, or raise `domain.cell_size`".into()
             }
-            Self::NoOutput => "turn on `output.particles` or `output.surface`".into(),
+            Self::NoOutput => {
+                "turn on `output.particles`, `output.surface` or `output.mesh`".into()
+            }
         }
     }
 }

@@ -41,6 +41,7 @@ pub fn water(cell_size: f32, walls: Option<(Vec3, Vec3)>) -> Scene {
         output: Output {
             particles: true,
             surface: false,
+            mesh: false,
             surface_voxel: 0.5,
             half: true,
             checkpoint_interval: 1,

@@ -6,9 +6,13 @@ use crate::cache::layout::{self, Product, SCENE};
 use crate::cache::load::{self, BakedParticles};
 use crate::cache::manifest::{Depth, FileEntry, FrameEntry};
 use crate::run::RebuildError;
+use crate::surface::SurfaceError;
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Bytes in a GiB.
+const GIB: f64 = (1u64 << 30) as f64;
 
 /// What products need to know of the scene. Its geometry does not belong to it: a cache can be worked on
 /// where that is not.
@@ -91,6 +95,27 @@ impl Source {
     /// Edge of a cell of the simulation (m).
     pub(super) fn cell_size(&self) -> f32 {
         self.manifest.header.cell_size
+    }
+
+    /// Tells of voxels in cells, as they are asked for.
+    pub(super) fn refused(&self, error: SurfaceError) -> RebuildError {
+        let tidy = |metres: f32| (metres / self.cell_size() * 1e6).round() / 1e6;
+        match error {
+            SurfaceError::TooLarge { voxel_size, needed, limit, fitting } => {
+                RebuildError::TooLarge {
+                    voxel: tidy(voxel_size),
+                    needed: needed as f64 / GIB,
+                    limit: limit as f64 / GIB,
+                    // Rounded up, so that what is told fits.
+                    fitting: (fitting / self.cell_size() * 1e3).ceil() / 1e3,
+                }
+            }
+            SurfaceError::OptionOutOfRange { name: "voxel_size", value, low, high } => {
+                let [voxel, low, high] = [value, low, high].map(tidy);
+                RebuildError::Voxel { voxel, low, high }
+            }
+            other => other.into(),
+        }
     }
 
     /// So many frames (s).

@@ -31,6 +31,8 @@ pub struct SurfaceRequest {
     pub smoothing: [u32; 2],
     /// Passes of smoothing of meshes.
     pub mesh_smoothing: u32,
+    /// How far removing triangles may move meshes (voxels); with 0 none are removed.
+    pub adaptivity: f32,
     /// Let the particles' ellipsoids shape the surface, where they have some.
     pub anisotropic: bool,
     /// A surface for each material in place of one around all.
@@ -252,9 +254,13 @@ impl Frame<'_> {
             ellipsoids: &ellipsoids,
             attributes: &columns,
         };
-        let surface = wrap(&matter, Some((deep, cell)), &options)?;
+        let surface = wrap(&matter, Some((deep, cell)), &options)
+            .map_err(|error| self.source.refused(error))?;
         let mesh = match request.formats.iter().any(|f| *f != SurfaceFormat::LevelSet) {
-            true => mesh(&surface, &MeshOptions { smoothing: request.mesh_smoothing })?,
+            true => {
+                let (smoothing, adaptivity) = (request.mesh_smoothing, request.adaptivity);
+                mesh(&surface, &MeshOptions { smoothing, adaptivity })?
+            }
             false => Mesh::default(),
         };
         Ok(Wrapped { material, surface, mesh })

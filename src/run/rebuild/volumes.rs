@@ -108,19 +108,23 @@ impl VolumeMaker<'_> {
             memory_limit: self.request.memory_limit,
             ..usual
         };
+        let make = |columns: &Columns| {
+            let made = fog(&columns.cloud(&columns.attributes()), &options);
+            made.map_err(|error| source.refused(error))
+        };
         let all = Columns::of(particles, &self.request.attributes, &[], |_| true)?;
         if !self.request.by_material {
-            return Ok(vec![(String::new(), fog(&all.cloud(&all.attributes()), &options)?)]);
+            return Ok(vec![(String::new(), make(&all)?)]);
         }
         let shares = match options.thin {
-            Some(_) => thin(&all.cloud(&[]), &options)?,
+            Some(_) => thin(&all.cloud(&[]), &options).map_err(|error| source.refused(error))?,
             None => Vec::new(),
         };
         drop(all);
         let materials = source.scene.material.iter().enumerate().map(|(index, material)| {
             let own = |n: usize| particles.material.get(n) == Some(&(index as f32));
             let own = Columns::of(particles, &self.request.attributes, &shares, own)?;
-            Ok((material.name.clone(), fog(&own.cloud(&own.attributes()), &options)?))
+            Ok((material.name.clone(), make(&own)?))
         });
         materials.collect()
     }

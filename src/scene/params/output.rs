@@ -22,11 +22,18 @@ pub(super) const SECTION: Section = Section {
             doc: "Write the surface as a level set with velocity, one VDB file a frame.",
         },
         Parameter {
+            key: "mesh",
+            kind: Kind::Bool,
+            unit: Unit::None,
+            default: Default::Bool(false),
+            doc: "Write the surface as a triangle mesh with velocity and normals, one Alembic file a frame.",
+        },
+        Parameter {
             key: "surface_voxel",
             kind: float(0.1, 1.0),
             unit: Unit::Cells,
             default: Default::Float(0.5),
-            doc: "Voxel of the surface as a share of the simulation's cell.",
+            doc: "Voxel of the surface, level set or mesh, as a share of the simulation's cell.",
         },
         Parameter {
             key: "half",

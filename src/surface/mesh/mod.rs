@@ -1,13 +1,14 @@
 //! Triangle meshes of surfaces: closed, every side between two triangles, every corner in one fan.
 //!
 //! ```text
-//! Surface ─► triangulate ─► smooth ─► values at the corners ─► Mesh
-//!            cases          even out  velocity, normals,
-//!            of a cell      triangles attributes
+//! Surface ─► triangulate ─► smooth ─► simplify ─► values at the corners ─► Mesh
+//!            cases          even out  fewer where velocity, normals,
+//!            of a cell      triangles it is flat  attributes
 //! ```
 
 mod cases;
 mod extract;
+mod simplify;
 mod smooth;
 mod values;
 
@@ -17,25 +18,29 @@ use glam::Vec3;
 /// Most passes of [`MeshOptions::smoothing`].
 pub const MAX_MESH_SMOOTHING: u32 = 100;
 
+/// Passes of [`MeshOptions::smoothing`] that a bake makes, and commands unless told otherwise.
+pub const USUAL_MESH_SMOOTHING: u32 = 5;
+/// Most of [`MeshOptions::adaptivity`] \[voxels\].
+pub const MAX_ADAPTIVITY: f32 = 4.0;
+
 /// How to make a mesh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeshOptions {
     /// Passes that even out corners without shrinking what they enclose, 0 … [`MAX_MESH_SMOOTHING`].
     pub smoothing: u32,
+    /// How far removing triangles may move the surface \[voxels\], 0 … [`MAX_ADAPTIVITY`]; with 0 none are
+    /// removed.
+    pub adaptivity: f32,
 }
 
 impl MeshOptions {
     fn validate(&self) -> Result<(), SurfaceError> {
-        let (value, high) = (self.smoothing as f32, MAX_MESH_SMOOTHING as f32);
-        match self.smoothing <= MAX_MESH_SMOOTHING {
+        let check = |name, value: f32, high: f32| match (0.0..=high).contains(&value) {
             true => Ok(()),
-            false => Err(SurfaceError::OptionOutOfRange {
-                name: "mesh_smoothing",
-                value,
-                low: 0.0,
-                high,
-            }),
-        }
+            false => Err(SurfaceError::OptionOutOfRange { name, value, low: 0.0, high }),
+        };
+        check("mesh_smoothing", self.smoothing as f32, MAX_MESH_SMOOTHING as f32)?;
+        check("adaptivity", self.adaptivity, MAX_ADAPTIVITY)
     }
 }
 
@@ -69,7 +74,9 @@ pub struct MeshAttribute {
 /// Options out of range.
 pub fn mesh(surface: &Surface, options: &MeshOptions) -> Result<Mesh, SurfaceError> {
     options.validate()?;
-    let (mut positions, triangles) = extract::triangulate(&surface.level_set);
+    let (mut positions, mut triangles) = extract::triangulate(&surface.level_set);
     smooth::smooth(&mut positions, &triangles, options.smoothing);
+    let tolerance = options.adaptivity * surface.level_set.cell_size;
+    simplify::simplify(&mut positions, &mut triangles, tolerance);
     Ok(values::at_corners(surface, positions, triangles))
 }
