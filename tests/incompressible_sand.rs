@@ -16,7 +16,7 @@ fn sand(cell_size: f32, walls: Option<(Vec3, Vec3)>, angle: f32) -> Scene {
 fn granular(scene: &mut Scene) -> &mut Sand {
     match &mut scene.materials[0].kind {
         foreshore::scene::MaterialKind::Sand(sand) => sand,
-        foreshore::scene::MaterialKind::Water(_) => panic!("the scene has sand"),
+        _ => panic!("the scene has sand"),
     }
 }
 

@@ -324,7 +324,7 @@ mod tests {
     use crate::numerics::field::{Block, Field};
     use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
     use crate::numerics::transfer::FaceField;
-    use crate::particles::Clump;
+    use crate::particles::{CarriedContacts, Clump, GrainState, PairContact, SolidContact};
     use glam::{IVec3, Mat3, Vec3};
 
     fn sample(frame: i32, count: usize, affine: bool) -> Checkpoint {
@@ -338,6 +338,7 @@ mod tests {
             material: (0..count).map(|i| i as u8).collect(),
             affine: if affine { (0..count).map(matrix).collect() } else { vec![] },
             clump: if count.is_multiple_of(3) { (0..count).map(clump).collect() } else { vec![] },
+            grain: if count.is_multiple_of(7) { (0..count).map(grain).collect() } else { vec![] },
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);
@@ -347,7 +348,10 @@ mod tests {
         let origin = Origin { foreshore: "0.1.0".into(), simulation_hash: "0f".into() };
         let deep = if count.is_multiple_of(2) { DeepWater::default() } else { sample_deep() };
         let kick = if count.is_multiple_of(2) { CarriedKick::default() } else { sample_kick() };
-        let stress = CarriedStress::default();
+        let mut stress = CarriedStress::default();
+        if count.is_multiple_of(7) {
+            stress.contacts = sample_contacts();
+        }
         Checkpoint { origin, counters, particles, deep, kick, stress }
     }
 
@@ -365,6 +369,19 @@ mod tests {
         let (cells, closed) = (vec![[3; 8], [0; 8]], vec![[0; 8], [u64::MAX; 8]]);
         let (volume, owed, absorbed, reseeded) = (1 << 40, -7, 9, 11);
         DeepWater { grid, cells, closed, velocity, volume, owed, absorbed, reseeded }
+    }
+
+    fn grain(i: usize) -> GrainState {
+        let v = [i as f32, -0.0, 1e-30];
+        GrainState { spin: v, rest: v.map(|c| -c), radius: 0.1, wetness: u32::MAX - i as u32 }
+    }
+
+    fn sample_contacts() -> CarriedContacts {
+        let pair = |n| PairContact { grains: [n, u64::MAX - n], memory: [n as f32; 6] };
+        let memory = std::array::from_fn(|k| k as f32);
+        let solids = vec![SolidContact { grain: 3, owner: 1, memory }];
+        let pairs = (0..5).map(pair).collect();
+        CarriedContacts { pairs, solids, steps: 1, absorbed: 2, released: 3, dried: 1 << 40 }
     }
 
     fn matrix(i: usize) -> Mat3 {

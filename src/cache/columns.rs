@@ -5,7 +5,8 @@ use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use crate::numerics::mask::BlockMask;
 use crate::numerics::transfer::FaceField;
 use crate::particles::{
-    CarriedKick, CarriedStress, Clump, DeepWater, Particles, QuietBlocks, STRESS_COMPONENTS, Stress,
+    CarriedContacts, CarriedKick, CarriedStress, Clump, DeepWater, GrainState, PairContact,
+    Particles, QuietBlocks, STRESS_COMPONENTS, SolidContact, Stress,
 };
 use bytemuck::Pod;
 use glam::{IVec3, Mat3, Vec3};
@@ -91,6 +92,9 @@ impl Element for Vec3 {
 impl Element for Mat3 {
     const LAYOUT: u32 = layout(true, 4, 9);
 }
+impl Element for GrainState {
+    const LAYOUT: u32 = layout(true, 4, 8);
+}
 impl Element for Clump {
     const LAYOUT: u32 = layout(true, 4, 8);
 }
@@ -102,6 +106,7 @@ const BIRTH: [u8; 12] = *b"birth\0\0\0\0\0\0\0";
 const MATERIAL: [u8; 12] = *b"material\0\0\0\0";
 const AFFINE: [u8; 12] = *b"affine\0\0\0\0\0\0";
 const CLUMP: [u8; 12] = *b"clump\0\0\0\0\0\0\0";
+const GRAIN: [u8; 12] = *b"grain\0\0\0\0\0\0\0";
 
 impl Element for IVec3 {
     const LAYOUT: u32 = layout(false, 4, 3);
@@ -285,16 +290,17 @@ const QUIET_TIMES: [u8; 12] = *b"quiet.time\0\0";
 /// All columns of the stress in sand; none without any.
 pub fn of_stress(stress: &CarriedStress) -> Vec<Column<'_>> {
     // Taken apart so that a new field cannot be forgotten here.
-    let CarriedStress { grid, pressure, stress, walls, quiet } = stress;
+    let CarriedStress { grid, pressure, stress, walls, quiet, contacts } = stress;
+    let contacts = of_contacts(contacts);
     if grid.is_empty() && quiet.is_empty() {
-        return Vec::new();
+        return contacts;
     }
     let (quiet, times): (Vec<IVec3>, Vec<f32>) = quiet.times().iter().copied().unzip();
     let pressure: Vec<[f32; BLOCK_CELLS]> = pressure.blocks.iter().map(|block| block.0).collect();
     let counts: Vec<u64> = walls.iter().map(|cells| cells.len() as u64).collect();
     let cells: Vec<u64> = walls.iter().flatten().map(|(index, _)| u64::from(*index)).collect();
     let friction: Vec<Vec3> = walls.iter().flatten().map(|(_, friction)| *friction).collect();
-    vec![
+    let of_grid = [
         column(STRESS_BLOCKS, grid.blocks()),
         owned_column(STRESS_PRESSURE, &pressure),
         column(STRESS_FRICTION, stress),
@@ -303,7 +309,73 @@ pub fn of_stress(stress: &CarriedStress) -> Vec<Column<'_>> {
         owned_column(WALL_FRICTION, &friction),
         owned_column(QUIET_BLOCKS, &quiet),
         owned_column(QUIET_TIMES, &times),
+    ];
+    contacts.into_iter().chain(of_grid).collect()
+}
+
+impl Element for [u64; 2] {
+    const LAYOUT: u32 = layout(false, 8, 2);
+}
+impl Element for [f32; 6] {
+    const LAYOUT: u32 = layout(true, 4, 6);
+}
+impl Element for [f32; 9] {
+    const LAYOUT: u32 = layout(true, 4, 9);
+}
+
+const PAIR_GRAINS: [u8; 12] = *b"pair.grains\0";
+const PAIR_MEMORY: [u8; 12] = *b"pair.memory\0";
+const SOLID_GRAINS: [u8; 12] = *b"solid.grains";
+const SOLID_MEMORY: [u8; 12] = *b"solid.memory";
+const GRAIN_BOOKS: [u8; 12] = *b"grain.books\0";
+
+/// All columns of what grains remember; none without any.
+fn of_contacts(contacts: &CarriedContacts) -> Vec<Column<'static>> {
+    // Taken apart so that a new field cannot be forgotten here.
+    let CarriedContacts { pairs, solids, steps, absorbed, released, dried } = contacts;
+    let books = [*steps, *absorbed, *released, *dried];
+    if books == [0; 4] {
+        return Vec::new();
+    }
+    let (grains, memory): (Vec<_>, Vec<_>) = pairs.iter().map(|c| (c.grains, c.memory)).unzip();
+    let (at, kept): (Vec<_>, Vec<_>) =
+        solids.iter().map(|c| ([c.grain, c.owner], c.memory)).unzip();
+    vec![
+        owned_column(GRAIN_BOOKS, &books),
+        owned_column(PAIR_GRAINS, &grains),
+        owned_column(PAIR_MEMORY, &memory),
+        owned_column(SOLID_GRAINS, &at),
+        owned_column(SOLID_MEMORY, &kept),
     ]
+}
+
+/// The columns of what grains remember on their way from a file.
+#[derive(Default)]
+struct ContactColumns {
+    books: Vec<u64>,
+    pair_grains: Vec<[u64; 2]>,
+    pair_memory: Vec<[f32; 6]>,
+    solid_grains: Vec<[u64; 2]>,
+    solid_memory: Vec<[f32; 9]>,
+}
+
+impl ContactColumns {
+    fn finish(self) -> Option<CarriedContacts> {
+        let Self { books, pair_grains, pair_memory, solid_grains, solid_memory } = self;
+        let fits =
+            pair_grains.len() == pair_memory.len() && solid_grains.len() == solid_memory.len();
+        let [steps, absorbed, released, dried] = match books[..] {
+            [] if pair_grains.is_empty() && solid_grains.is_empty() => [0; 4],
+            [a, b, c, d] => [a, b, c, d],
+            _ => return None,
+        };
+        let pairs = pair_grains.into_iter().zip(pair_memory);
+        let pairs = pairs.map(|(grains, memory)| PairContact { grains, memory }).collect();
+        let solids = solid_grains.into_iter().zip(solid_memory);
+        let solids =
+            solids.map(|([grain, owner], memory)| SolidContact { grain, owner, memory }).collect();
+        fits.then_some(CarriedContacts { pairs, solids, steps, absorbed, released, dried })
+    }
 }
 
 /// The columns of the stress in sand on their way from a file.
@@ -317,6 +389,7 @@ pub struct StressColumns {
     at_walls: Vec<Vec3>,
     quiet: Vec<IVec3>,
     times: Vec<f32>,
+    contacts: ContactColumns,
 }
 
 impl StressColumns {
@@ -331,13 +404,20 @@ impl StressColumns {
             WALL_FRICTION => any_room(&mut self.at_walls, entry),
             QUIET_BLOCKS => any_room(&mut self.quiet, entry),
             QUIET_TIMES => any_room(&mut self.times, entry),
+            GRAIN_BOOKS => any_room(&mut self.contacts.books, entry),
+            PAIR_GRAINS => any_room(&mut self.contacts.pair_grains, entry),
+            PAIR_MEMORY => any_room(&mut self.contacts.pair_memory, entry),
+            SOLID_GRAINS => any_room(&mut self.contacts.solid_grains, entry),
+            SOLID_MEMORY => any_room(&mut self.contacts.solid_memory, entry),
             _ => None,
         }
     }
 
     /// The stress, or `None` if columns are missing or do not fit together.
     pub fn finish(self) -> Option<CarriedStress> {
-        let Self { blocks, pressure, friction, counts, cells, at_walls, quiet, times } = self;
+        let Self { blocks, pressure, friction, counts, cells, at_walls, quiet, times, contacts } =
+            self;
+        let contacts = contacts.finish()?;
         let grid = BlockGrid::from_blocks(blocks.iter().copied());
         let lengths = [pressure.len(), friction.len(), counts.len()];
         let total = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count))?;
@@ -354,7 +434,7 @@ impl StressColumns {
             counts.iter().map(|count| each.by_ref().take(*count as usize).collect()).collect();
         let pressure = Field { blocks: pressure.into_iter().map(Block).collect() };
         let quiet = QuietBlocks::new(quiet.into_iter().zip(times).collect());
-        Some(CarriedStress { grid, pressure, stress: friction, walls, quiet })
+        Some(CarriedStress { grid, pressure, stress: friction, walls, quiet, contacts })
     }
 }
 
@@ -365,7 +445,7 @@ fn any_room<'a, T: Element>(values: &'a mut Vec<T>, entry: &Entry) -> Option<&'a
 /// All columns of the set, but for an empty `affine` or `clump`.
 pub fn of(particles: &Particles) -> Vec<Column<'_>> {
     // Taken apart so that a new column cannot be forgotten here.
-    let Particles { position, velocity, id, birth, material, affine, clump } = particles;
+    let Particles { position, velocity, id, birth, material, affine, clump, grain } = particles;
     let mut columns = vec![
         column(POSITION, position),
         column(VELOCITY, velocity),
@@ -378,6 +458,9 @@ pub fn of(particles: &Particles) -> Vec<Column<'_>> {
     }
     if !clump.is_empty() {
         columns.push(column(CLUMP, clump));
+    }
+    if !grain.is_empty() {
+        columns.push(column(GRAIN, grain));
     }
     columns
 }
@@ -407,6 +490,7 @@ pub fn allocate<'a>(
         MATERIAL => room(&mut particles.material, entry, count),
         AFFINE => room(&mut particles.affine, entry, count),
         CLUMP => room(&mut particles.clump, entry, count),
+        GRAIN => room(&mut particles.grain, entry, count),
         _ => None,
     }
 }
@@ -433,9 +517,9 @@ fn swap_words(bytes: &mut [u8], word: usize) {
 
 /// Whether all columns that must be there are there.
 pub fn complete(particles: &Particles, count: u64) -> bool {
-    let Particles { position, velocity, id, birth, material, affine, clump } = particles;
+    let Particles { position, velocity, id, birth, material, affine, clump, grain } = particles;
     let lengths = [position.len(), velocity.len(), id.len(), birth.len(), material.len()];
-    let further = [affine.len(), clump.len()];
+    let further = [affine.len(), clump.len(), grain.len()];
     further.iter().all(|l| *l == 0 || *l as u64 == count)
         && lengths.iter().all(|l| *l as u64 == count)
 }

@@ -5,7 +5,7 @@ use super::atomic::AtomicFile;
 use super::bodies::{self, BodiesFrame, BodyPose};
 use super::layout::Baked;
 use super::mesh::{self as mesh_files, MeshInfo, NamedMesh};
-use super::particles::{self, ParticleInfo};
+use super::particles::{self, GrainLook, ParticleInfo};
 use super::surface::{self, NamedSurface, SURFACE_GRID, SurfaceInfo};
 use super::writer::{Encode, Frame};
 use crate::particles::DeepWater;
@@ -25,6 +25,8 @@ pub struct ProductEncoder {
     twice: bool,
     /// The surface that is still to be a mesh, and of which frame it is.
     last: Mutex<Option<(i32, Arc<Surface>)>>,
+    /// How grains look, if there are any.
+    grains: Option<GrainLook>,
     /// Names of the bodies.
     bodies: Vec<String>,
 }
@@ -36,6 +38,7 @@ impl ProductEncoder {
         let spacing = 0.5 * scene.domain.cell_size;
         let voxel = scene.output.surface_voxel * scene.domain.cell_size;
         let surface = SurfaceOptions::new(voxel, spacing);
+        let grains = scene.materials.iter().find_map(|material| material.grains());
         Self {
             fps: scene.fps,
             spacing,
@@ -43,6 +46,7 @@ impl ProductEncoder {
             surface,
             twice: scene.output.surface && scene.output.mesh,
             last: Mutex::new(None),
+            grains: grains.map(GrainLook::of),
             bodies: scene.bodies.iter().map(|body| body.name.clone()).collect(),
         }
     }
@@ -81,7 +85,8 @@ impl Encode for ProductEncoder {
         let set = &frame.particles;
         match product {
             Baked::Particles => {
-                let info = ParticleInfo { time: frame.time, fps: self.fps, diameter: self.spacing };
+                let Self { fps, spacing: diameter, grains, .. } = *self;
+                let info = ParticleInfo { time: frame.time, fps, diameter, grains };
                 particles::write(file, set, &info)
             }
             Baked::Surface => {

@@ -93,6 +93,13 @@ fn material_line(material: &Material) -> String {
             };
             format!("material  {name}: water, {} kg/m³, {update}", water.density)
         }
+        MaterialKind::Grains(grains) => format!(
+            "material  {name}: grains of {} mm, {} kg/m³, friction angle {}°, wetness {}",
+            short(2000.0 * grains.radius),
+            grains.density,
+            grains.friction_angle,
+            grains.wetness.start
+        ),
         MaterialKind::Sand(sand) => {
             let solver = match sand.solver {
                 SandSolver::FreeFlowing => "free-flowing",

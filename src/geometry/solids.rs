@@ -218,6 +218,13 @@ impl Solids {
         NearSolids::new(self, Some(&self.walls), present)
     }
 
+    /// All colliders and bodies without the walls, ready to be asked at many points close together.
+    pub fn all_obstacles(&self) -> NearSolids<'_> {
+        let obstacles = self.obstacles.iter().enumerate();
+        let present = obstacles.filter(|(_, o)| !o.shape.pieces().is_empty());
+        NearSolids::new(self, None, present)
+    }
+
     /// Box of a block, grown by the reach.
     fn reach_of_block(&self, block: IVec3) -> (Vec3, Vec3) {
         let size = BLOCK_EDGE as f32 * self.cell_size;

@@ -3,6 +3,7 @@
 mod bodies;
 mod clump;
 mod deep;
+mod grain;
 mod kick;
 mod quiet;
 mod sort;
@@ -12,6 +13,7 @@ pub use crate::numerics::bins::Sorted;
 pub use bodies::BodyState;
 pub use clump::{Clump, PrincipalAxes};
 pub use deep::DeepWater;
+pub use grain::{CarriedContacts, GrainState, PairContact, SolidContact, WETNESS_UNIT};
 pub use kick::CarriedKick;
 pub use quiet::QuietBlocks;
 pub use sort::Sorter;
@@ -22,8 +24,9 @@ use rayon::prelude::*;
 
 /// Particles in simulation order (sorted by cell after each step).
 ///
-/// All columns have the same length, but for two that may be empty: `affine`, unless an affine
-/// update scheme (APIC) is in use, and `clump`, unless free-flowing sand is simulated.
+/// All columns have the same length, but for three that may be empty: `affine`, unless an affine
+/// update scheme (APIC) is in use, `clump`, unless free-flowing sand is simulated, and `grain`, unless
+/// grains are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
     /// Position \[m\].
@@ -40,6 +43,8 @@ pub struct Particles {
     pub affine: Vec<Mat3>,
     /// What each particle of free-flowing sand stands for, or empty.
     pub clump: Vec<Clump>,
+    /// What grains and the drops around them have besides, or empty.
+    pub grain: Vec<GrainState>,
 }
 
 impl Particles {
@@ -54,7 +59,7 @@ impl Particles {
     }
 
     /// Appends a particle. What it needs in further columns must be added by
-    /// [`Particles::ensure_affine`] and [`Particles::ensure_clumps`].
+    /// [`Particles::ensure_affine`], [`Particles::ensure_clumps`] and [`Particles::ensure_grains`].
     pub fn push(&mut self, position: Vec3, velocity: Vec3, id: u64, birth: f32, material: u8) {
         self.position.push(position);
         self.velocity.push(velocity);
@@ -74,11 +79,17 @@ impl Particles {
         self.clump.resize(self.len(), Clump::seeded(cell_size));
     }
 
+    /// Gives every particle the state of a grain, an empty one to those that have none yet.
+    pub fn ensure_grains(&mut self) {
+        self.grain.resize(self.len(), GrainState::default());
+    }
+
     /// Bytes that each particle takes in the columns that are not in every set.
     pub fn further_bytes(&self) -> u64 {
         let bytes = |is_empty: bool, size: usize| if is_empty { 0 } else { size as u64 };
         bytes(self.affine.is_empty(), size_of::<Mat3>())
             + bytes(self.clump.is_empty(), size_of::<Clump>())
+            + bytes(self.grain.is_empty(), size_of::<GrainState>())
     }
 
     /// Keeps the particles for which `keep` holds, in order, and returns how many went.
@@ -95,6 +106,9 @@ impl Particles {
         if !self.clump.is_empty() {
             retain_column(&mut self.clump, keep);
         }
+        if !self.grain.is_empty() {
+            retain_column(&mut self.grain, keep);
+        }
         before - self.len()
     }
 
@@ -105,7 +119,7 @@ impl Particles {
     /// If an index is no particle's.
     pub fn swap_remove_all(&mut self, indices: &mut [u32]) {
         indices.par_sort_unstable_by(|a, b| b.cmp(a));
-        let Self { position, velocity, id, birth, material, affine, clump } = self;
+        let Self { position, velocity, id, birth, material, affine, clump, grain } = self;
         swap_remove_column(position, indices);
         swap_remove_column(velocity, indices);
         swap_remove_column(id, indices);
@@ -116,6 +130,9 @@ impl Particles {
         }
         if !clump.is_empty() {
             swap_remove_column(clump, indices);
+        }
+        if !grain.is_empty() {
+            swap_remove_column(grain, indices);
         }
     }
 }

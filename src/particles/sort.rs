@@ -3,7 +3,7 @@
 //! The order is (block, cell, previous position in the set): a pure function of the particles, the
 //! same for any number of threads. The work is linear in particles and in occupied blocks.
 
-use super::{Clump, Particles};
+use super::{Clump, GrainState, Particles};
 use crate::numerics::bins::{CellStarts, Sorted};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, local_index};
 use bytemuck::cast_slice_mut;
@@ -26,6 +26,7 @@ pub struct Sorter {
     spare: Vec<Vec3>,
     spare_affine: Vec<glam::Mat3>,
     spare_clump: Vec<Clump>,
+    spare_grain: Vec<GrainState>,
     chunks: Vec<ChunkRuns>,
 }
 
@@ -164,8 +165,8 @@ impl Sorter {
 
     /// Moves every column into the new order.
     fn apply_order(&mut self, particles: &mut Particles) {
-        let Self { order, spare, spare_affine, spare_clump, .. } = self;
-        let Particles { position, velocity, id, birth, material, affine, clump } = particles;
+        let Self { order, spare, spare_affine, spare_clump, spare_grain, .. } = self;
+        let Particles { position, velocity, id, birth, material, affine, clump, grain } = particles;
         permute(order, position, spare);
         permute(order, velocity, spare);
         let room = cast_slice_mut::<Vec3, u32>(spare);
@@ -177,6 +178,9 @@ impl Sorter {
         }
         if !clump.is_empty() {
             permute(order, clump, spare_clump);
+        }
+        if !grain.is_empty() {
+            permute(order, grain, spare_grain);
         }
     }
 }

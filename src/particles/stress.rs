@@ -1,6 +1,6 @@
 //! Stresses that are carried from one step to the next: the start of the next solve.
 
-use super::QuietBlocks;
+use super::{CarriedContacts, QuietBlocks};
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
 use glam::{IVec3, Vec3};
@@ -28,6 +28,8 @@ pub struct CarriedStress {
     pub walls: Vec<Vec<(u16, Vec3)>>,
     /// Where sand is quiet: what sleeps keeps its stress.
     pub quiet: QuietBlocks,
+    /// What contacts of discrete grains remember.
+    pub contacts: CarriedContacts,
 }
 
 impl CarriedStress {

@@ -117,7 +117,7 @@ pub fn from_cache(cache: &Path, request: &CacheRequest) -> Result<Image, Preview
     let available = || match scene.method() {
         Method::Water => available(&entries),
         // A surface is drawn as water.
-        Method::IncompressibleSand | Method::FreeFlowingSand => Product::Particles,
+        Method::IncompressibleSand | Method::FreeFlowingSand | Method::Grains => Product::Particles,
     };
     let what = request.what.unwrap_or_else(available);
     let mut geometry = GeometryCache::new();
@@ -243,6 +243,8 @@ impl FrameDrawer<'_> {
                 positions: &particles.positions,
                 velocities: &particles.velocities,
                 radius: RADIUS_PER_CELL * self.scene.domain.cell_size,
+                widths: &particles.widths,
+                colors: &particles.colors,
                 white_speed: self.white_speed(),
                 tone: self.tone(),
             },
@@ -258,7 +260,9 @@ impl FrameDrawer<'_> {
     fn tone(&self) -> PreviewTone {
         match self.scene.method() {
             Method::Water => PreviewTone::Water,
-            Method::IncompressibleSand | Method::FreeFlowingSand => PreviewTone::Sand,
+            Method::IncompressibleSand | Method::FreeFlowingSand | Method::Grains => {
+                PreviewTone::Sand
+            }
         }
     }
 

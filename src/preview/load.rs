@@ -6,6 +6,7 @@ use crate::cache::bodies as body_files;
 use crate::cache::layout::{self, Product};
 use crate::cache::load::for_each_points;
 use crate::cache::manifest::FrameEntry;
+use crate::cache::particles::COLOR;
 use crate::geometry::read::Part;
 use crate::geometry::{BodyGeometry, GeometryCache, TriangleMesh};
 use crate::numerics::field::{Block, Field};
@@ -25,6 +26,9 @@ pub(super) type Mesh = (Vec<Vec3>, Vec<[u32; 3]>);
 pub(super) struct Cloud {
     pub positions: Vec<Vec3>,
     pub velocities: Vec<Vec3>,
+    /// Diameters and colours, where particles have their own.
+    pub widths: Vec<f32>,
+    pub colors: Vec<Vec3>,
 }
 
 /// The cache's copy of the scene.
@@ -45,6 +49,11 @@ fn read_points(path: &Path) -> foreshore_alembic::Result<Cloud> {
         cloud.velocities.resize(cloud.positions.len(), Vec3::ZERO);
         cloud.positions.extend(sample.positions.into_iter().map(Vec3::from));
         cloud.velocities.extend(sample.velocities.into_iter().map(Vec3::from));
+        if let Some(colors) = reader.param(COLOR)? {
+            let colors = colors.floats(0.0)?;
+            cloud.colors.extend(colors.chunks_exact(3).map(Vec3::from_slice));
+            cloud.widths.extend(sample.widths);
+        }
         Ok(())
     })?;
     Ok(cloud)

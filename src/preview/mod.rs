@@ -99,6 +99,10 @@ pub struct PreviewParticles<'a> {
     pub velocities: &'a [Vec3],
     /// Radius of the balls \[m\].
     pub radius: f32,
+    /// Their own diameters \[m\], or empty.
+    pub widths: &'a [f32],
+    /// Their own linear colours, or empty.
+    pub colors: &'a [Vec3],
     /// Speed [m/s] at which a particle is white.
     pub white_speed: f32,
     /// What they are of.

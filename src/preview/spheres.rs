@@ -14,6 +14,8 @@ struct Disc {
     center: Vec2,
     radius: f32,
     depth: f32,
+    /// Radius \[m\].
+    thickness: f32,
     albedo: Vec3,
 }
 
@@ -25,18 +27,19 @@ pub(super) fn draw_particles(fragments: &mut Fragments, particles: &PreviewParti
         .enumerate()
         .filter_map(|(i, position)| {
             let (center, depth) = camera.project(*position)?;
-            let radius = (particles.radius * camera.pixels_per_metre(depth)).max(LEAST_RADIUS);
+            let thickness = particles.widths.get(i).map_or(particles.radius, |width| 0.5 * width);
+            let radius = (thickness * camera.pixels_per_metre(depth)).max(LEAST_RADIUS);
             let albedo = match particles.tone {
+                _ if i < particles.colors.len() => particles.colors[i],
                 PreviewTone::Water => {
                     let speed = particles.velocities.get(i).map_or(0.0, |v| v.length());
                     color_of_speed(speed / particles.white_speed.max(1e-6))
                 }
                 PreviewTone::Sand => color_of_grain(i),
             };
-            Some(Disc { center, radius, depth, albedo })
+            Some(Disc { center, radius, depth, thickness, albedo })
         })
         .collect();
-    let thickness = particles.radius;
     fragments.draw(
         &discs,
         |d| [d.center.y - d.radius, d.center.y + d.radius],
@@ -52,7 +55,7 @@ pub(super) fn draw_particles(fragments: &mut Fragments, particles: &PreviewParti
                         let normal = camera.right * offset.x
                             - camera.up * offset.y
                             - camera.forward * towards;
-                        let depth = disc.depth - thickness * towards;
+                        let depth = disc.depth - disc.thickness * towards;
                         strip.put(x, y, Fragment { depth, normal, albedo: disc.albedo });
                     }
                 }

@@ -231,6 +231,41 @@ pub enum SceneProblem {
         /// Name of the other.
         second: String,
     },
+    /// More than one kind of grains, or of water around them.
+    #[error("\"{first}\" and \"{second}\" cannot both be in a scene of grains")]
+    SeveralGrains {
+        /// Name of one material.
+        first: String,
+        /// Name of the other.
+        second: String,
+    },
+    /// Bodies in a scene of grains.
+    #[error("grains do not move rigid bodies")]
+    BodiesAmongGrains,
+    /// A radius that is not half of a cell.
+    #[error("a radius of {radius} m needs cells of {cell_size} m")]
+    RadiusOffCell {
+        /// The radius \[m\].
+        radius: f64,
+        /// The cell that would fit \[m\].
+        cell_size: f64,
+    },
+    /// Grains that cannot hold what drops give them.
+    #[error("grains that hold up to {most} cannot take water up to {least}")]
+    NoRoomForWater {
+        /// `wetness_max`.
+        most: f64,
+        /// `wetness_threshold` + `wetness_of_water`.
+        least: f64,
+    },
+    /// Grains that start with more than they can hold.
+    #[error("a wetness of {start} is more than the {most} that grains can hold")]
+    TooWet {
+        /// `wetness`.
+        start: f64,
+        /// `wetness_max`.
+        most: f64,
+    },
     /// An emitter of something that is not in the scene.
     #[error("there is no material \"{name}\"")]
     UnknownMaterial {
@@ -327,6 +362,11 @@ impl SceneProblem {
             Self::BandTooThin { .. } => "band_too_thin",
             Self::BandOfSeveral => "band_of_several",
             Self::MixedSolvers { .. } => "mixed_solvers",
+            Self::SeveralGrains { .. } => "several_grains",
+            Self::BodiesAmongGrains => "bodies_among_grains",
+            Self::RadiusOffCell { .. } => "radius_off_cell",
+            Self::NoRoomForWater { .. } => "no_room_for_water",
+            Self::TooWet { .. } => "too_wet",
             Self::UnknownMaterial { .. } => "unknown_material",
             Self::GeometryMissing { .. } => "geometry_missing",
             Self::ForeignPath { .. } => "foreign_path",
@@ -396,6 +436,21 @@ impl SceneProblem {
             }
             Self::BandTooThin { least } => {
                 format!("set it to {least} or more, or to 0 to fill all water with particles")
+            }
+            Self::SeveralGrains { .. } => {
+                "let emitters use one material of `kind = \"grains\"` and one of `kind = \"water\"`".into()
+            }
+            Self::BodiesAmongGrains => {
+                "make it a `[[collider]]`, animated if it moves, or use `kind = \"sand\"`".into()
+            }
+            Self::RadiusOffCell { cell_size, .. } => {
+                format!("leave `radius` out, or set `domain.cell_size` to {}", short(*cell_size))
+            }
+            Self::NoRoomForWater { least, .. } => {
+                format!("raise `wetness_max` to {} or lower `wetness_of_water`", short(*least))
+            }
+            Self::TooWet { most, .. } => {
+                format!("set `wetness` to {} or less, or raise `wetness_max`", short(*most))
             }
             Self::MixedSolvers { .. } => {
                 "give all materials that emitters use the same `kind` and `solver`".into()

@@ -19,6 +19,7 @@ mod load;
 mod model;
 pub mod params;
 mod raw;
+mod raw_material;
 mod resolve;
 mod schema;
 mod source;
@@ -34,8 +35,9 @@ pub use identity::{ChangedParameter, GeometryDigest, ResolvedScene};
 pub use load::{LoadedScene, load, parse};
 pub use model::{
     Body, Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
-    GeometrySource, Hinge, Material, MaterialKind, Method, Output, Sand, SandSolver, Scene, Shape,
-    Sink, Substeps, UpdateScheme, Water, Weight, YieldLaw, YieldSurface,
+    FrictionLaw, GeometrySource, Grains, Hinge, Material, MaterialKind, Method, Output, Sand,
+    SandSolver, Scene, Shape, Sink, Substeps, UpdateScheme, Water, Weight, Wetness, YieldLaw,
+    YieldSurface,
 };
 pub use schema::{json_schema, reference_page};
 pub use source::{Location, Place};

@@ -43,17 +43,21 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// What moves the materials that emitters give; all have the same.
+    /// What moves the materials that emitters give; all have the same, but for water around grains.
     pub fn method(&self) -> Method {
+        let used = || self.emitters.iter().filter_map(|e| self.materials.get(e.material));
+        if used().any(|material| material.grains().is_some()) {
+            return Method::Grains;
+        }
         let first = self.emitters.iter().map(|e| e.material).min().unwrap_or_default();
         self.materials.get(first).map_or(Method::Water, |material| material.kind.method())
     }
 
     /// A boundary whose friction is given: where the scene leaves it open, sand meets solids as it
     /// meets itself, with the tangent of its friction angle, and water without friction. Free-flowing
-    /// sands may differ, so that there it is left to each cell.
+    /// sands may differ, so that there it is left to each cell, and for grains to each contact.
     pub fn with_default_friction(&self, boundary: Boundary) -> Boundary {
-        if self.method() == Method::FreeFlowingSand {
+        if matches!(self.method(), Method::FreeFlowingSand | Method::Grains) {
             return boundary;
         }
         let sand = self.materials.iter().find_map(Material::sand);
@@ -137,6 +141,8 @@ pub enum MaterialKind {
     Water(Water),
     /// Granular matter as a continuum \[NGL10\], [ZB05 §3].
     Sand(Sand),
+    /// Grains one by one [RSKN08].
+    Grains(Grains),
 }
 
 impl MaterialKind {
@@ -145,6 +151,7 @@ impl MaterialKind {
         match self {
             Self::Water(water) => water.density,
             Self::Sand(sand) => sand.density,
+            Self::Grains(grains) => grains.density,
         }
     }
 
@@ -156,6 +163,7 @@ impl MaterialKind {
                 Method::IncompressibleSand
             }
             Self::Sand(_) => Method::FreeFlowingSand,
+            Self::Grains(_) => Method::Grains,
         }
     }
 }
@@ -165,7 +173,7 @@ impl Material {
     pub fn water(&self) -> Option<&Water> {
         match &self.kind {
             MaterialKind::Water(water) => Some(water),
-            MaterialKind::Sand(_) => None,
+            MaterialKind::Sand(_) | MaterialKind::Grains(_) => None,
         }
     }
 
@@ -173,7 +181,7 @@ impl Material {
     pub fn water_mut(&mut self) -> Option<&mut Water> {
         match &mut self.kind {
             MaterialKind::Water(water) => Some(water),
-            MaterialKind::Sand(_) => None,
+            MaterialKind::Sand(_) | MaterialKind::Grains(_) => None,
         }
     }
 
@@ -181,7 +189,15 @@ impl Material {
     pub fn sand(&self) -> Option<&Sand> {
         match &self.kind {
             MaterialKind::Sand(sand) => Some(sand),
-            MaterialKind::Water(_) => None,
+            MaterialKind::Water(_) | MaterialKind::Grains(_) => None,
+        }
+    }
+
+    /// Its parameters as grains, if it is some.
+    pub fn grains(&self) -> Option<&Grains> {
+        match &self.kind {
+            MaterialKind::Grains(grains) => Some(grains),
+            MaterialKind::Water(_) | MaterialKind::Sand(_) => None,
         }
     }
 }
@@ -195,6 +211,75 @@ pub enum Method {
     IncompressibleSand,
     /// Sand as a free-flowing medium \[NGL10\].
     FreeFlowingSand,
+    /// Grains, and drops of water around them [RSKN08].
+    Grains,
+}
+
+/// Parameters of grains.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grains {
+    /// Density of the solid [kg/m³], > 0.
+    pub density: f32,
+    /// Radius R of the largest when dry \[m\], > 0.
+    pub radius: f32,
+    /// Share of the radius by which they differ, 0 … 0.7.
+    pub size_spread: f32,
+    /// Share of the radius that the weight of the scene's height presses in, > 0.
+    pub overlap: f32,
+    /// Share of their speed with which dry ones bounce, 0.14 … 1.
+    pub restitution: f32,
+    /// Angle of friction \[degrees\], 0 … 89.
+    pub friction_angle: f32,
+    /// Coefficient of rolling friction, ≥ 0.
+    pub rolling_friction: f32,
+    /// How they rub.
+    pub friction_law: FrictionLaw,
+    /// How water changes them.
+    pub wetness: Wetness,
+}
+
+/// How grains rub.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrictionLaw {
+    /// By the Coulomb law with a spring that remembers (Cundall & Strack 1979).
+    #[default]
+    Static,
+    /// As a drag [RSKN08 eq. 7].
+    Viscous,
+}
+
+/// How water changes grains; wetnesses are pure numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wetness {
+    /// w at the start, 0 … `most`.
+    pub start: f32,
+    /// w_threshold, ≥ 0.
+    pub threshold: f32,
+    /// w_max, ≥ `threshold` + `of_water`.
+    pub most: f32,
+    /// w_fluid, > 0.
+    pub of_water: f32,
+    /// k_p [1/s], ≥ 0.
+    pub propagation: f32,
+    /// k_r / R, ≥ 0.
+    pub shrinkage: f32,
+    /// k_bridge over critical damping, ≥ 0.
+    pub bridges: f32,
+    /// w_f, ≥ 0.
+    pub fluidization: f32,
+    /// Share of friction lost per unit of wetness beyond the threshold, 0 … 1.
+    pub lubrication: f32,
+    /// Rate at which full grains let drops go [1/s], ≥ 0.
+    pub release: f32,
+    /// Rate of drying at 20 °C in still and dry air [1/s], ≥ 0.
+    pub drying: f32,
+    /// Temperature of the air \[°C\].
+    pub temperature: f32,
+    /// Relative humidity of the air, 0 … 1.
+    pub humidity: f32,
+    /// Speed of the air [m/s], ≥ 0.
+    pub air_speed: f32,
 }
 
 /// Parameters of sand.

@@ -3,10 +3,10 @@
 
 use super::animated::Animated;
 use super::model::{
-    Body, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Hinge,
-    Material, MaterialKind, Output, SandSolver, Scene, Shape, Sink, UpdateScheme, Weight, YieldLaw,
-    YieldSurface,
+    Body, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind, Hinge, Output,
+    Scene, Shape, Sink, Weight,
 };
+use super::raw_material::RawMaterial;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -79,43 +79,6 @@ pub(super) enum Side {
 
 const SIDES: [Side; 6] =
     [Side::LowX, Side::HighX, Side::LowY, Side::HighY, Side::LowZ, Side::HighZ];
-
-/// `[[material]]`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawMaterial {
-    pub name: String,
-    pub kind: RawKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub density: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub solver: Option<SandSolver>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub friction_angle: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cohesion: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub yield_law: Option<YieldLaw>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub yield_surface: Option<YieldSurface>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub viscosity: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub surface_tension: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub update: Option<UpdateScheme>,
-    pub flip_ratio: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub narrow_band: Option<u32>,
-}
-
-/// Word for a [`MaterialKind`].
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RawKind {
-    Water,
-    Sand,
-}
 
 /// `[[emitter]]`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -347,45 +310,6 @@ impl From<&Domain> for RawDomain {
 
 fn open_list(bounds: &Bounds) -> Vec<Side> {
     SIDES.iter().copied().filter(|side| bounds.open[*side as usize]).collect()
-}
-
-impl From<&Material> for RawMaterial {
-    fn from(material: &Material) -> Self {
-        let mut raw = Self {
-            name: material.name.clone(),
-            kind: RawKind::Water,
-            density: Some(widen(material.kind.density())),
-            solver: None,
-            friction_angle: None,
-            cohesion: None,
-            yield_law: None,
-            yield_surface: None,
-            viscosity: None,
-            surface_tension: None,
-            update: None,
-            flip_ratio: 0.0,
-            narrow_band: None,
-        };
-        match &material.kind {
-            MaterialKind::Water(water) => {
-                raw.viscosity = Some(widen(water.viscosity));
-                raw.surface_tension = Some(widen(water.surface_tension));
-                raw.update = Some(water.update);
-                raw.flip_ratio = widen(water.flip_ratio);
-                raw.narrow_band = Some(water.narrow_band);
-            }
-            MaterialKind::Sand(sand) => {
-                raw.kind = RawKind::Sand;
-                raw.solver = Some(sand.solver);
-                raw.friction_angle = Some(widen(sand.friction_angle));
-                raw.cohesion = Some(widen(sand.cohesion));
-                raw.yield_law = Some(sand.yield_law);
-                raw.yield_surface = Some(sand.yield_surface);
-                raw.flip_ratio = widen(sand.flip_ratio);
-            }
-        }
-        raw
-    }
 }
 
 fn raw_emitter(emitter: &Emitter, scene: &Scene) -> RawEmitter {

@@ -6,13 +6,14 @@ use super::extent::check_domain;
 use super::geometry_path::find_geometry;
 use super::model::{
     Body, Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
-    Hinge, Material, MaterialKind, Method, Output, Sand, Scene, Shape, Sink, Substeps, Water,
-    Weight,
+    Grains, Hinge, Material, MaterialKind, Method, Output, Sand, Scene, Shape, Sink, Substeps,
+    Water, Weight, Wetness,
 };
 use super::raw::{
     RawAnimated, RawBody, RawBox, RawCollider, RawDomain, RawEmitter, RawForce, RawForceKind,
-    RawKind, RawMaterial, RawOutput, RawScene, RawSink, RawSphere, widen,
+    RawOutput, RawScene, RawSink, RawSphere, widen,
 };
+use super::raw_material::{RawKind, RawMaterial};
 use super::source::Source;
 use super::warning::{SceneRemark, SceneWarning};
 use glam::Vec3;
@@ -60,7 +61,9 @@ impl Resolver<'_> {
     fn scene(&mut self, raw: &RawScene) -> Option<Scene> {
         let name = self.scene_name(raw.scene.name.as_deref());
         let domain = self.domain(&raw.domain);
-        let materials = self.materials(&raw.material);
+        // Without a sound domain the scene is refused anyway.
+        let cell_size = domain.map_or(1.0, |domain| domain.cell_size);
+        let materials = self.materials(&raw.material, cell_size);
         self.refuse_duplicates("emitter", raw.emitter.iter().map(|e| e.name.as_str()));
         self.refuse_duplicates("collider", raw.collider.iter().map(|c| c.name.as_str()));
         self.refuse_duplicates("body", raw.body.iter().map(|b| b.name.as_str()));
@@ -104,6 +107,7 @@ impl Resolver<'_> {
             output: self.output(&raw.output),
         };
         self.check_materials(&scene);
+        self.check_grains(&scene);
         self.check_forces(&scene);
         self.check_emitters(&scene);
         Some(scene)
@@ -149,7 +153,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn materials(&mut self, raw: &[RawMaterial]) -> Vec<Material> {
+    fn materials(&mut self, raw: &[RawMaterial], cell_size: f32) -> Vec<Material> {
         if raw.is_empty() {
             self.report("material", SceneProblem::NoMaterial);
         }
@@ -163,7 +167,27 @@ impl Resolver<'_> {
                 self.report(&key, SceneProblem::BandOfSeveral);
             }
         }
-        raw.iter().filter_map(material).collect()
+        for (index, material) in raw.iter().enumerate() {
+            self.check_wetness(&format!("material[{index}]"), material);
+        }
+        raw.iter().filter_map(|raw| material(raw, cell_size)).collect()
+    }
+
+    /// What grains start with and what drops give them must fit into them.
+    fn check_wetness(&mut self, key: &str, raw: &RawMaterial) {
+        let (RawKind::Grains, Some(most)) = (raw.kind, raw.wetness_max) else { return };
+        let (threshold, drop) = (raw.wetness_threshold, raw.wetness_of_water);
+        let least = threshold.unwrap_or_default() + drop.unwrap_or_default();
+        if most < least {
+            self.report(
+                &format!("{key}.wetness_max"),
+                SceneProblem::NoRoomForWater { most, least },
+            );
+        }
+        let start = raw.wetness.unwrap_or_default();
+        if start > most {
+            self.report(&format!("{key}.wetness"), SceneProblem::TooWet { start, most });
+        }
     }
 
     fn refuse_duplicates<'n>(&mut self, section: &str, names: impl Iterator<Item = &'n str>) {
@@ -376,6 +400,10 @@ impl Resolver<'_> {
             let [one, two] = [first, other].map(|m| &scene.materials[m]);
             let names = [one, two].map(|material| material.name.clone());
             let key = format!("material[{other}]");
+            if scene.method() == Method::Grains {
+                self.check_beside_grains(&key, one, two);
+                continue;
+            }
             if one.kind.method() != two.kind.method() {
                 let [first, second] = names;
                 self.report(&key, SceneProblem::MixedSolvers { first, second });
@@ -385,6 +413,35 @@ impl Resolver<'_> {
             if !settings.is_empty() && one.kind.method() != Method::FreeFlowingSand {
                 let [first, second] = names;
                 self.remark(&key, SceneRemark::MaterialsDiffer { first, second, settings });
+            }
+        }
+    }
+
+    /// Grains of one kind may meet water of one kind, and nothing else.
+    fn check_beside_grains(&mut self, key: &str, one: &Material, two: &Material) {
+        let [first, second] = [one, two].map(|material| material.name.clone());
+        if one.sand().or(two.sand()).is_some() {
+            self.report(key, SceneProblem::MixedSolvers { first, second });
+        } else if one.grains().is_some() == two.grains().is_some() {
+            self.report(key, SceneProblem::SeveralGrains { first, second });
+        }
+    }
+
+    /// What cannot be beside grains yet, and radii that do not go with the cells.
+    fn check_grains(&mut self, scene: &Scene) {
+        if scene.method() != Method::Grains {
+            return;
+        }
+        if !scene.bodies.is_empty() {
+            self.report("body[0]", SceneProblem::BodiesAmongGrains);
+        }
+        let half = 0.5 * scene.domain.cell_size;
+        for (index, material) in scene.materials.iter().enumerate() {
+            let Some(grains) = material.grains() else { continue };
+            if (grains.radius / half - 1.0).abs() > 1e-3 {
+                let (radius, cell_size) = (widen(grains.radius), 2.0 * widen(grains.radius));
+                let problem = SceneProblem::RadiusOffCell { radius, cell_size };
+                self.report(&format!("material[{index}].radius"), problem);
             }
         }
     }
@@ -453,9 +510,10 @@ fn never_active(emitter: &Emitter, scene: &Scene) -> Option<SceneRemark> {
 }
 
 /// `None` only where the table of parameters gives no default.
-fn material(raw: &RawMaterial) -> Option<Material> {
+fn material(raw: &RawMaterial, cell_size: f32) -> Option<Material> {
     const WATER_DENSITY: f64 = 1000.0;
     const SAND_DENSITY: f64 = 1600.0;
+    const QUARTZ_DENSITY: f64 = 2650.0;
     let density = |standard| raw.density.unwrap_or(standard) as f32;
     let kind = match raw.kind {
         RawKind::Water => MaterialKind::Water(Water {
@@ -474,6 +532,32 @@ fn material(raw: &RawMaterial) -> Option<Material> {
             yield_law: raw.yield_law?,
             yield_surface: raw.yield_surface?,
             flip_ratio: raw.flip_ratio as f32,
+        }),
+        RawKind::Grains => MaterialKind::Grains(Grains {
+            density: density(QUARTZ_DENSITY),
+            radius: raw.radius.map_or(0.5 * cell_size, |radius| radius as f32),
+            size_spread: raw.size_spread? as f32,
+            overlap: raw.overlap? as f32,
+            restitution: raw.restitution? as f32,
+            friction_angle: raw.friction_angle? as f32,
+            rolling_friction: raw.rolling_friction? as f32,
+            friction_law: raw.friction_law?,
+            wetness: Wetness {
+                start: raw.wetness? as f32,
+                threshold: raw.wetness_threshold? as f32,
+                most: raw.wetness_max? as f32,
+                of_water: raw.wetness_of_water? as f32,
+                propagation: raw.propagation? as f32,
+                shrinkage: raw.shrinkage? as f32,
+                bridges: raw.bridges? as f32,
+                fluidization: raw.fluidization? as f32,
+                lubrication: raw.lubrication? as f32,
+                release: raw.release? as f32,
+                drying: raw.drying? as f32,
+                temperature: raw.temperature? as f32,
+                humidity: raw.humidity? as f32,
+                air_speed: raw.air_speed? as f32,
+            },
         }),
     };
     Some(Material { name: raw.name.clone(), kind })

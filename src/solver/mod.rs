@@ -2,6 +2,7 @@
 
 pub mod bodies;
 mod clock;
+mod discrete;
 mod emission;
 mod error;
 pub mod forces;
@@ -14,12 +15,14 @@ mod simulation;
 mod sinks;
 pub mod solid_surfaces;
 mod speeds;
+mod state;
 pub mod water;
 
 pub use bodies::Bodies;
 pub use error::SimulationError;
 pub use report::{FrameReport, Observer, PassSeconds, Silent, SubstepReport, Warning};
-pub use simulation::{Simulation, SimulationState};
+pub use simulation::Simulation;
+pub use state::SimulationState;
 
 /// Particles that one task looks through: fixed, so that what is put together from the parts does
 /// not depend on the number of threads.

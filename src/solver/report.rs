@@ -158,6 +158,9 @@ pub struct FrameReport {
     /// Iterations of the friction of sand, all substeps together.
     #[serde(default)]
     pub friction_iterations: u32,
+    /// Steps of the springs between grains, all substeps together.
+    #[serde(default)]
+    pub grain_steps: u32,
     /// Worst relative residual of the pressure.
     pub pressure_residual: f32,
     /// Particles emitted in the frame.

@@ -9,6 +9,10 @@ const THICK: f64 = 0.1;
 
 /// Gives new particles what the scene's solver needs of them besides.
 pub(super) fn complete_columns(scene: &Scene, particles: &mut Particles) {
+    if scene.method() == Method::Grains {
+        particles.ensure_grains();
+        return;
+    }
     if update_scheme(scene).1 {
         particles.ensure_affine();
     }

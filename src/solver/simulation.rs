@@ -1,6 +1,7 @@
 //! The frame loop.
 
 use super::bodies::{Bodies, Obstacles};
+use super::discrete::{GrainSolver, Span};
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
 use super::remarks::{self, Unsolved};
@@ -13,11 +14,12 @@ use super::settings::{
 };
 use super::sinks::Sinks;
 use super::speeds::Speeds;
+use super::state::SimulationState;
 use super::water::tension::longest_step;
 use super::water::{Resampling, StepOutcome, StepSettings, Water, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
-use crate::particles::{BodyState, CarriedKick, CarriedStress, DeepWater, Particles, QuietBlocks};
+use crate::particles::{Particles, QuietBlocks};
 use crate::scene::{Method, Scene};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -46,39 +48,14 @@ const EFFORT: Effort = Effort { iterations: 30, tolerance: 1e-4 };
 const FIRST_STEPS: f64 = 0.25;
 /// Cells that sand may cross in a substep: its forces act at the start of each [NGL10 §4].
 const LONGEST_SAND_WAY: f32 = 0.5;
-/// Everything that must be kept to go on with a simulation bit for bit.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SimulationState {
-    /// The frame that the state belongs to.
-    pub frame: i32,
-    /// Substeps since the start.
-    pub step: u64,
-    /// The identity that the next particle gets.
-    pub next_id: u64,
-    /// Particles emitted since the start.
-    pub emitted: u64,
-    /// Particles that left through open sides since the start.
-    pub removed: u64,
-    /// Particles that each sink took since the start.
-    pub sunk: Vec<u64>,
-    /// Particles that each emitter still owes for what has flowed in, 0 … 1.
-    pub owed: Vec<f64>,
-    /// All particles, in order.
-    pub particles: Particles,
-    /// The water without particles; empty unless the scene asks for a narrow band.
-    pub deep: DeepWater,
-    /// What particles of water carry of the last step's acceleration.
-    pub kick: CarriedKick,
-    /// The stress in free-flowing sand; empty without any.
-    pub stress: CarriedStress,
-    /// The rigid bodies, in the order of the scene.
-    pub bodies: Vec<BodyState>,
-}
+/// Cells that solids may move, and flows carry grains and drops, while these take their own steps.
+const LONGEST_SPAN: f32 = 1.0;
 
 /// What moves the particles.
 enum Mover {
     Water(Box<WaterSolver>),
     Sand(Box<(SandSolver, Clumps)>),
+    Grains(Box<GrainSolver>),
 }
 
 impl Mover {
@@ -91,6 +68,14 @@ impl Mover {
                 let solver = SandSolver::new(SandMaterials::of_scene(scene));
                 Self::Sand(Box::new((solver, Clumps::new(scene.domain.cell_size))))
             }
+            Method::Grains => Self::Grains(Box::new(GrainSolver::new(scene))),
+        }
+    }
+
+    /// Gives new particles what only the solver knows.
+    fn complete(&self, particles: &mut Particles) {
+        if let Self::Grains(grains) = self {
+            grains.complete(particles);
         }
     }
 }
@@ -214,6 +199,7 @@ impl Simulation {
             report.pressure_iterations += step.pressure_iterations;
             report.viscosity_iterations += step.viscosity_iterations;
             report.friction_iterations += step.friction_iterations;
+            report.grain_steps += step.grain_steps;
             report.pressure_residual = report.pressure_residual.max(step.pressure_residual);
             report.blocks = step.blocks;
             unsolved.pressure += u32::from(!step.pressure_converged);
@@ -267,6 +253,7 @@ impl Simulation {
         let (water, sand) = match &self.mover {
             Mover::Water(water) => (Some(water.pressures(density)), None),
             Mover::Sand(sand) => (None, Some(sand.0.pressures())),
+            Mover::Grains(_) => (None, None),
         };
         water.into_iter().flatten().chain(sand.into_iter().flatten())
     }
@@ -282,10 +269,11 @@ impl Simulation {
     }
 
     fn emit(&mut self, moment: Moment) -> Result<(), SimulationError> {
-        let Self { scene, state, solids, emission, forces, warnings, .. } = self;
+        let Self { scene, state, solids, emission, forces, warnings, mover, .. } = self;
         let acceleration = (scene.gravity, forces.set_step(moment.time, moment.dt));
         warnings.extend(emission.begin(scene, solids, acceleration, state, moment)?);
         complete_columns(scene, &mut state.particles);
+        mover.complete(&mut state.particles);
         Ok(())
     }
 
@@ -303,8 +291,10 @@ impl Simulation {
     fn choose_substeps(&self, length: f64, done: f64, taken: u32) -> (u32, f32) {
         let cell = self.scene.domain.cell_size;
         let mut limits = self.scene.substeps;
-        if matches!(self.mover, Mover::Sand(..)) {
-            limits.cfl = limits.cfl.min(LONGEST_SAND_WAY);
+        match self.mover {
+            Mover::Sand(..) => limits.cfl = limits.cfl.min(LONGEST_SAND_WAY),
+            Mover::Grains(..) => return self.choose_spans(length, done, taken),
+            Mover::Water(..) => {}
         }
         let speeds = Speeds::of(&self.state.particles.velocity);
         let fast =
@@ -330,6 +320,20 @@ impl Simulation {
         let most = f64::from(limits.max.saturating_sub(taken).max(1));
         let steps = wanted.max(least).min(most.max(least));
         (steps as u32, (rest / steps * f64::from(fast)) as f32 / cell)
+    }
+
+    /// As [`Simulation::choose_substeps`] for grains, which take steps of their own within each: so many
+    /// that solids and what flows in keep to the CFL number.
+    fn choose_spans(&self, length: f64, done: f64, taken: u32) -> (u32, f32) {
+        let (cell, limits) = (f64::from(self.scene.domain.cell_size), self.scene.substeps);
+        let flows = self.emission.flow_speed(&self.scene);
+        let fast = f64::from(self.solids.max_speed().max(flows));
+        let rest = length - done;
+        let wanted = (rest * fast / (f64::from(limits.cfl.min(LONGEST_SPAN)) * cell)).ceil();
+        let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);
+        let most = f64::from(limits.max.saturating_sub(taken).max(1));
+        let steps = wanted.max(least).min(most.max(least));
+        (steps as u32, (rest / steps * fast / cell) as f32)
     }
 
     /// One substep from `time`; halves it as long as the outcome is too fast for it. Returns what
@@ -374,7 +378,7 @@ impl Simulation {
     /// that.
     fn move_particles(&mut self, time: f64, dt: f64, seconds: &mut PassSeconds) -> Option<Step> {
         let Self { scene, state, solids, bodies, emission, forces, mover, keep, .. } = self;
-        let SimulationState { particles, deep, kick, stress, .. } = state;
+        let SimulationState { particles, deep, kick, stress, next_id, .. } = state;
         let obstacles = Obstacles { solids, bodies };
         let (cell_size, gravity) = (scene.domain.cell_size, scene.gravity);
         let active = forces.set_step(time, dt);
@@ -395,6 +399,7 @@ impl Simulation {
                         pressure_residual: pressure.residual,
                         pressure_converged: pressure.converged,
                         friction_iterations: 0,
+                        grain_steps: 0,
                     }),
                 }
             }
@@ -420,8 +425,18 @@ impl Simulation {
                         pressure_residual: pressure.residual,
                         pressure_converged: pressure.converged,
                         friction_iterations: friction,
+                        grain_steps: 0,
                     }),
                 }
+            }
+            Mover::Grains(grains) => {
+                let contacts = &mut stress.contacts;
+                let span = Span { time, dt };
+                let step =
+                    |_: &_| grains.step(particles, contacts, obstacles.solids, span, next_id);
+                let moved = rayon::scope(step)?;
+                let (max_speed, grain_steps) = (moved.max_speed, moved.steps);
+                Some(Step { max_speed, grain_steps, ..Step::idle() })
             }
         }
     }
@@ -447,10 +462,11 @@ impl Simulation {
         seconds: &mut PassSeconds,
     ) -> Result<(), SimulationError> {
         let clock = Instant::now();
-        let Self { scene, state, solids, emission, sinks, warnings, .. } = self;
+        let Self { scene, state, solids, emission, sinks, warnings, mover, .. } = self;
         state.step += 1;
         warnings.extend(emission.end(scene, solids, state, (time, dt))?);
         complete_columns(scene, &mut state.particles);
+        mover.complete(&mut state.particles);
         if let Some(bounds) = &scene.domain.bounds {
             state.removed += remove_outside(&mut state.particles, bounds) as u64;
         }
@@ -479,6 +495,7 @@ impl Simulation {
                 let asleep = |x| solver.is_asleep(x);
                 clumps.split_and_merge(particles, &self.solids, asleep, next_id);
             }
+            Mover::Grains(_) => {}
         }
     }
 
@@ -576,6 +593,7 @@ struct Step {
     pressure_residual: f32,
     pressure_converged: bool,
     friction_iterations: u32,
+    grain_steps: u32,
 }
 
 impl Step {

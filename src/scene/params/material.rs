@@ -1,5 +1,6 @@
 //! `[[material]]`: what is simulated.
 
+use super::grains;
 use super::{Choice, Default, Kind, Parameter, Section, Unit, float, integer, name};
 
 pub(super) const SECTION: Section = Section {
@@ -13,6 +14,11 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Choice(&[
                 Choice { value: "water", doc: "incompressible liquid" },
                 Choice { value: "sand", doc: "dry or cohesive granular matter, as a continuum" },
+                Choice {
+                    value: "grains",
+                    doc: "discrete grains, one by one, that water wets (Rungjiratananon et al. 2008); \
+                          the scene's water then consists of drops as well",
+                },
             ]),
             unit: Unit::None,
             default: Default::Required,
@@ -22,9 +28,9 @@ pub(super) const SECTION: Section = Section {
             key: "density",
             kind: float(1.0e-3, 1.0e5),
             unit: Unit::KilogramsPerCubicMetre,
-            default: Default::Absent("1000 for water, 1600 for sand"),
+            default: Default::Absent("1000 for water, 1600 for sand, 2650 for grains"),
             doc: "Mass per volume; of sand: as it lies packed, pores included. Dry sand 1600, gravel \
-                  1700, soil 1300, powder 600.",
+                  1700, soil 1300, powder 600. Of grains: that of the solid, quartz 2650.",
         },
         Parameter {
             key: "solver",
@@ -48,7 +54,8 @@ pub(super) const SECTION: Section = Section {
             unit: Unit::Degrees,
             default: Default::Float(34.0),
             doc: "Angle of internal friction of sand, which is the steepest slope that it rests at. \
-                  Glass beads 22, dry sand 30 to 35, gravel 40. Without effect on water.",
+                  Glass beads 22, dry sand 30 to 35, gravel 40. Of grains: the angle of friction where \
+                  two touch. Without effect on water.",
         },
         Parameter {
             key: "cohesion",
@@ -145,6 +152,26 @@ pub(super) const SECTION: Section = Section {
                   cells of water below: large and deep bodies of water then take a fraction of the \
                   memory and time. 0 fills all water with particles. Without effect on sand.",
         },
+        grains::RADIUS,
+        grains::SIZE_SPREAD,
+        grains::OVERLAP,
+        grains::RESTITUTION,
+        grains::ROLLING_FRICTION,
+        grains::FRICTION_LAW,
+        grains::WETNESS,
+        grains::WETNESS_THRESHOLD,
+        grains::WETNESS_MAX,
+        grains::WETNESS_OF_WATER,
+        grains::PROPAGATION,
+        grains::SHRINKAGE,
+        grains::BRIDGES,
+        grains::FLUIDIZATION,
+        grains::LUBRICATION,
+        grains::RELEASE,
+        grains::DRYING,
+        grains::TEMPERATURE,
+        grains::HUMIDITY,
+        grains::AIR_SPEED,
     ],
     rules: &[],
 };

@@ -7,6 +7,7 @@ mod collider;
 mod domain;
 mod emitter;
 mod force;
+mod grains;
 mod material;
 mod output;
 mod scene;

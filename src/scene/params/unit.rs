@@ -19,6 +19,8 @@ pub enum Unit {
     RadiansPerSecond,
     /// Angle.
     Degrees,
+    /// Temperature.
+    Celsius,
     /// Pressure, stress.
     Pascals,
     /// Dynamic viscosity.
@@ -49,6 +51,7 @@ impl Unit {
             Self::PerSecond => "1/s",
             Self::RadiansPerSecond => "rad/s",
             Self::Degrees => "°",
+            Self::Celsius => "°C",
             Self::Pascals => "Pa",
             Self::PascalSeconds => "Pa·s",
             Self::NewtonsPerMetre => "N/m",

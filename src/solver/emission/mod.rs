@@ -16,15 +16,17 @@
 
 mod births;
 mod deep;
+mod grains;
 
 use super::forces::Active;
 use super::{CHUNK, SimulationError, SimulationState, Warning};
 use crate::geometry::{Emitters, Inflow, Seed, SeedReport, Solids};
 use crate::particles::Particles;
-use crate::scene::{Bounds, EmitterMode, Scene};
+use crate::scene::{Bounds, EmitterMode, Method, Scene};
 use crate::solver::water::Sources;
 use births::{Birth, Nursery};
 use glam::{IVec3, Mat3, Vec3};
+use grains::{Crowd, particle_volume};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -167,7 +169,10 @@ impl Emission {
         state: &mut SimulationState,
         (time, dt): (f64, f64),
     ) -> Result<Vec<Warning>, SimulationError> {
-        self.carry(&mut state.particles, solids, dt as f32);
+        // Grains and drops have their own way of moving, against each other above all.
+        if scene.method() != Method::Grains {
+            self.carry(&mut state.particles, solids, dt as f32);
+        }
         let mut warnings = Vec::new();
         for e in std::mem::take(&mut self.flowing) {
             self.emitters.move_to_end(e, time + dt, dt)?;
@@ -175,6 +180,39 @@ impl Emission {
             warnings.extend(self.held_back(&scene.emitters[e].name, e));
         }
         Ok(warnings)
+    }
+
+    /// Fastest flow that may run now [m/s].
+    pub fn flow_speed(&self, scene: &Scene) -> f32 {
+        let flows = (0..scene.emitters.len())
+            .filter(|e| scene.emitters[*e].mode == EmitterMode::Flow && !self.emitters.is_shut(*e));
+        let speed = |e: usize| {
+            let (low, high) = self.emitters.bounds(e);
+            self.emitters.velocity(e, 0.5 * (low + high)).length()
+        };
+        flows.map(speed).fold(0.0, f32::max)
+    }
+
+    /// Fills emitter `e` with grains.
+    fn fill_with_grains(
+        &mut self,
+        scene: &Scene,
+        (solids, radius): (&Solids, f32),
+        state: &mut SimulationState,
+        e: usize,
+        time: f64,
+    ) -> Option<Warning> {
+        let crowd = Crowd::gather(scene, &state.particles, self.emitters.bounds(e), radius);
+        let lattice = (radius, Vec3::ZERO);
+        let places = grains::lattice(&self.emitters, (e, scene.seed), solids, &crowd, lattice);
+        for position in &places {
+            let velocity = self.emitters.velocity(e, *position);
+            let birth = Birth { position: *position, velocity };
+            add(state, birth, time, scene.emitters[e].material);
+        }
+        let blocked = places.is_empty() && !self.has_warned[e];
+        self.has_warned[e] |= blocked;
+        blocked.then(|| blocked_wholly(&scene.emitters[e].name))
     }
 
     /// Fills emitter `e` where there is nothing yet. What is inside already takes its velocity.
@@ -186,6 +224,10 @@ impl Emission {
         e: usize,
         time: f64,
     ) -> Result<Option<Warning>, SimulationError> {
+        let radius = grain_radius(scene);
+        if let Some(grains) = scene.materials[scene.emitters[e].material].grains() {
+            return Ok(self.fill_with_grains(scene, (solids, grains.radius), state, e, time));
+        }
         let subcell_size = 0.5 * scene.domain.cell_size;
         let mut seeds = Vec::new();
         let (report, deep) = deep::find_seeds(scene, &self.emitters, e, solids, state, &mut seeds)?;
@@ -198,8 +240,17 @@ impl Emission {
         }
         let capacity = capacity(self.emitters.volume(e), &report, subcell_size);
         let room = capacity.saturating_sub(held.len() + deep);
+        let bounds = self.emitters.bounds(e);
+        let crowd = radius.map(|radius| Crowd::gather(scene, &state.particles, bounds, radius));
+        let has_room = |x: Vec3| crowd.as_ref().is_none_or(|crowd| crowd.has_room(x, false));
+        if !seeds.is_empty() && !seeds.iter().any(|seed| has_room(seed.position)) {
+            return Ok(Some(grains::crowded(&scene.emitters[e].name)));
+        }
         for seed in vacant(&seeds, &taken, room) {
             let Seed { position, velocity, .. } = seeds[seed];
+            if !has_room(position) {
+                continue;
+            }
             add(state, Birth { position, velocity }, time, scene.emitters[e].material);
         }
         let blocked = report.in_solids > 0 && seeds.is_empty() && !self.has_warned[e];
@@ -275,14 +326,22 @@ impl Emission {
         let share = self.emitters.given_share(e);
         self.overflow[e] += volume * (1.0 - share);
         volume *= share;
-        let owed = state.owed[e] + volume / f64::from(0.5 * scene.domain.cell_size).powi(3);
+        let material = scene.emitters[e].material;
+        let owed = state.owed[e] + volume / particle_volume(scene, material);
         let count = owed.floor().max(0.0);
         state.owed[e] = owed - count;
         if count == 0.0 {
             return;
         }
+        if let Some(grains) = scene.materials[material].grains() {
+            self.bear_grains(scene, (solids, grains.radius), state, e, (time + dt, count));
+            return;
+        }
         let reach = if outward { 0.0 } else { self.inflow.max_drift() * dt as f32 };
         self.nursery.gather(&state.particles.position, self.emitters.bounds(e), reach);
+        let bounds = self.emitters.bounds(e);
+        let crowd = grain_radius(scene)
+            .map(|radius| Crowd::gather(scene, &state.particles, bounds, radius));
         let mut solids = solids.all();
         for _ in 0..count as u64 {
             let key = (scene.seed, state.next_id, e as u64);
@@ -296,9 +355,17 @@ impl Emission {
                 gives_up: asked.is_none(),
             };
             let birth = self.nursery.place(&wanted, &mut solids, key);
+            if let (Some(birth), Some(crowd)) = (&birth, &crowd)
+                && !crowd.has_room(birth.position, false)
+            {
+                // It waits until the grains there have moved on; the next one draws other numbers.
+                state.owed[e] = (state.owed[e] + 1.0).min(count);
+                state.next_id += 1;
+                continue;
+            }
             self.tried[e].0 += 1;
             match birth {
-                Some(birth) => add(state, birth, time + dt, scene.emitters[e].material),
+                Some(birth) => add(state, birth, time + dt, material),
                 None => {
                     self.tried[e].1 += 1;
                     // The next one draws other numbers.
@@ -306,6 +373,34 @@ impl Emission {
                 }
             }
         }
+    }
+
+    /// Bears up to `count` grains of flow `e` at `time` \[s\], those farthest upstream first; the others
+    /// wait until there is room.
+    fn bear_grains(
+        &mut self,
+        scene: &Scene,
+        (solids, radius): (&Solids, f32),
+        state: &mut SimulationState,
+        e: usize,
+        (time, count): (f64, f64),
+    ) {
+        let (low, high) = self.emitters.bounds(e);
+        let flow = self.emitters.velocity(e, 0.5 * (low + high));
+        let since = time - scene.time_of_frame(scene.emitters[e].first_frame);
+        let shift = (flow.as_dvec3() * since).as_vec3();
+        let crowd = Crowd::gather(scene, &state.particles, (low, high), radius);
+        let site = (e, scene.seed);
+        let mut places = grains::lattice(&self.emitters, site, solids, &crowd, (radius, shift));
+        places.sort_by(|a, b| flow.dot(*a).total_cmp(&flow.dot(*b)));
+        places.truncate(count as usize);
+        for &position in &places {
+            let velocity = self.emitters.velocity(e, position);
+            add(state, Birth { position, velocity }, time, scene.emitters[e].material);
+        }
+        state.owed[e] += (count - places.len() as f64).min(1.0);
+        self.tried[e].0 += count as u64;
+        self.tried[e].1 += count as u64 - places.len() as u64;
     }
 
     /// A remark, once, on a flow that colliders and walls hold back, or its own shape.
@@ -364,6 +459,12 @@ fn blocked_wholly(name: &str) -> Warning {
                and `domain.max`"
                 .into(),
     }
+}
+
+/// Radius of the scene's grains \[m\], if it has any.
+fn grain_radius(scene: &Scene) -> Option<f32> {
+    let grains = || scene.materials.iter().find_map(|material| material.grains());
+    (scene.method() == Method::Grains).then(grains)?.map(|grains| grains.radius)
 }
 
 fn add(state: &mut SimulationState, birth: Birth, time: f64, material: usize) {

@@ -4,12 +4,12 @@
 //! spring that slips as well, and the drag of liquid bridges:
 //!
 //! * [RSKN08] W. Rungjiratananon, Z. Szego, Y. Kanamori, T. Nishita, *Real-time animation of sand-water
-//!   interaction*, Computer Graphics Forum 27(7), 2008, doi:10.1111/j.1467-8659.2008.01334.x.
+//!   interaction*, Computer Graphics Forum 27(7), 2008, doi:10.1111/j.1467-8659.2008.01330.x.
 //! * [CS79] P. A. Cundall, O. D. L. Strack, *A discrete numerical model for granular assemblies*,
 //!   Géotechnique 29(1), 1979, doi:10.1680/geot.1979.29.1.47: friction that remembers.
 //! * [SP07] T. Schwager, T. Pöschel, *Coefficient of restitution and linear–dashpot model revisited*,
 //!   Granular Matter 9, 2007, doi:10.1007/s10035-007-0065-z: what damper a restitution asks for.
-//! * [AJJC11] J. Ai, J.-F. Chen, J. M. Rotter, J. Y. Ooi, *Assessment of rolling resistance models in
+//! * [ACRO11] J. Ai, J.-F. Chen, J. M. Rotter, J. Y. Ooi, *Assessment of rolling resistance models in
 //!   discrete element simulations*, Powder Technology 206, 2011, doi:10.1016/j.powtec.2010.09.030.
 
 use super::grain::Lanes;

@@ -1,13 +1,13 @@
 //! Places as whole numbers.
 //!
 //! Grains at rest overlap by a ten-thousandth of their radius and less, and move by a hundredth of
-//! that in a step: f32 metres cannot tell. Counted in quanta of 2⁻¹⁹ radii, differences of places are
+//! that in a step: f32 metres cannot tell. Counted in quanta of 2⁻¹⁸ radii, differences of places are
 //! exact, everywhere alike, and a grain far from the origin rests as calmly as one beside it.
 
 use glam::{DVec3, Vec3};
 
 /// Quanta that a radius has, at least.
-const QUANTA: f64 = (1u32 << 19) as f64;
+const QUANTA: f64 = (1u32 << 18) as f64;
 
 /// Converts between metres and quanta.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,9 +32,9 @@ impl Ruler {
         Self { origin: origin.round().as_dvec3(), ..self }
     }
 
-    /// Farthest coordinate from the origin \[m\] at which a grain may be: differences of places then fit.
+    /// Farthest coordinate from the origin \[m\] at which a grain may be.
     pub fn reach(&self) -> f32 {
-        (1u32 << 30) as f32 * self.quantum
+        1.9e9 * self.quantum
     }
 
     /// The place nearest to `x` \[m\], which must be within reach.

@@ -35,16 +35,12 @@ pub struct Plane {
 
 /// The solids around grains and drops.
 pub trait Surroundings: Sync {
-    /// Appends the planes of solids that come within `reach` \[m\] of `x` \[m\].
-    fn planes(&self, x: DVec3, reach: f32, out: &mut Vec<Plane>);
+    /// What answers at many points.
+    fn probe(&self) -> Box<Probe<'_>>;
 }
 
-/// Nothing but grains.
-pub struct Nothing;
-
-impl Surroundings for Nothing {
-    fn planes(&self, _: DVec3, _: f32, _: &mut Vec<Plane>) {}
-}
+/// Appends the planes of solids that come within a reach \[m\] of a point \[m\].
+pub type Probe<'a> = dyn FnMut(DVec3, f32, &mut Vec<Plane>) + 'a;
 
 /// A plane beside a grain or drop.
 #[derive(Clone, Copy, Debug)]
@@ -96,13 +92,13 @@ impl Planes {
         self.lists.resize_with(things.len().div_ceil(CHUNK), PlaneList::default);
         let lists = self.lists.par_iter_mut().zip(things.par_chunks(CHUNK));
         lists.for_each(|(list, things)| {
-            let mut found = Vec::new();
+            let (mut found, mut probe) = (Vec::new(), surroundings.probe());
             list.starts.clear();
             list.planes.clear();
             list.starts.push(0);
             for thing in things {
                 let seen_from = thing.place();
-                surroundings.planes(ruler.metres(seen_from), reach(thing), &mut found);
+                probe(ruler.metres(seen_from), reach(thing), &mut found);
                 let trace = Trace::default();
                 list.planes.extend(found.drain(..).map(|plane| Beside { plane, seen_from, trace }));
                 list.starts.push(list.planes.len() as u32);
@@ -150,6 +146,29 @@ impl Planes {
                 besides.map(move |beside| (chunk * CHUNK + n, beside))
             })
         })
+    }
+
+    /// Gives contacts what they remembered when they were saved: `find` answers for a row of the set with
+    /// the owners, normals and traces of its grain's contacts.
+    pub fn recall<'m, I: Iterator<Item = (u16, Vec3, Trace)> + 'm>(
+        &mut self,
+        grains: &[Grain],
+        find: impl Fn(u32) -> I + Sync,
+    ) {
+        let lists = self.lists.par_iter_mut().zip(grains.par_chunks(CHUNK));
+        lists.for_each(|(list, grains)| {
+            for (n, grain) in grains.iter().enumerate() {
+                for beside in &mut list.planes[list.starts[n] as usize..list.starts[n + 1] as usize]
+                {
+                    let Plane { normal, owner, .. } = beside.plane;
+                    let is_same =
+                        |(o, n, _): &(u16, Vec3, Trace)| *o == owner && n.dot(normal) > SAME;
+                    if let Some((_, _, trace)) = find(grain.row).find(is_same) {
+                        beside.trace = trace;
+                    }
+                }
+            }
+        });
     }
 
     /// Forgets what is known of the last rebuild, for a new set of things.

@@ -8,11 +8,18 @@ use super::planes::{Planes, Surroundings};
 use super::water::neighbours::{NearList, find};
 use super::water::{Drop, Squeeze};
 
-/// Radii that grains and drops may come closer before their lists end: thin skins make short lists that
-/// are found anew often.
-pub const GRAIN_SKIN: f32 = 0.25;
-/// The same for drops, which are faster.
-pub const DROP_SKIN: f32 = 0.5;
+/// Least and most radii that grains may come closer before their lists end: thin skins make short lists
+/// that are found anew often.
+const GRAIN_SKIN: (f32, f32) = (0.2, 0.7);
+/// The same for drops, whose lists are longer.
+const DROP_SKIN: (f32, f32) = (0.4, 0.8);
+/// Steps that lists should last.
+const LAST_STEPS: f32 = 12.0;
+
+/// Skin \[m\] that lasts when everything moves by `way` \[m\] in a step, in bounds of the radius \[m\].
+fn skin((least, most): (f32, f32), radius: f32, way: f32) -> f32 {
+    (2.0 * LAST_STEPS * way).clamp(least * radius, most * radius)
+}
 
 /// How long lists are still good.
 #[derive(Clone, Copy, Debug)]
@@ -21,24 +28,26 @@ pub struct Freshness {
     travelled: f32,
     /// Time since then \[s\].
     pub since: f32,
+    /// What things may come closer before lists end \[m\].
+    skin: f32,
     is_stale: bool,
 }
 
 impl Default for Freshness {
     fn default() -> Self {
-        Self { travelled: 0.0, since: 0.0, is_stale: true }
+        Self { travelled: 0.0, since: 0.0, skin: 0.0, is_stale: true }
     }
 }
 
 impl Freshness {
-    /// Whether lists with such a skin \[m\] last for another way \[m\].
-    pub fn lasts(&self, skin: f32, way: f32) -> bool {
-        !self.is_stale && 2.0 * (self.travelled + way) < skin
+    /// Whether lists last for another way \[m\].
+    pub fn lasts(&self, way: f32) -> bool {
+        !self.is_stale && 2.0 * (self.travelled + way) < self.skin
     }
 
-    /// The lists are new.
-    pub fn renew(&mut self) {
-        *self = Self { travelled: 0.0, since: 0.0, is_stale: false };
+    /// The lists are new, with such a skin \[m\].
+    fn renew(&mut self, skin: f32) {
+        *self = Self { travelled: 0.0, since: 0.0, skin, is_stale: false };
     }
 
     /// Something was added, removed or moved by hand.
@@ -98,23 +107,25 @@ pub struct DropSet {
 }
 
 impl GrainSet {
-    /// Sorts the grains and finds what is near them, for the largest radius \[m\].
+    /// Sorts the grains and finds what is near them, for the largest radius \[m\] and the way \[m\] that
+    /// none exceeds in a step.
     pub fn find_neighbours(
         &mut self,
-        radius: f32,
+        (radius, way): (f32, f32),
         ruler: Ruler,
         surroundings: &dyn Surroundings,
-        step: u32,
+        (step, has_drops): (u32, bool),
     ) {
-        let skin = GRAIN_SKIN * radius;
+        let skin = skin(GRAIN_SKIN, radius, way);
         // Drops look for grains that have moved by half the skin since.
-        let edge = 2.0 * radius + DROP_SKIN * radius + skin;
+        let for_drops = if has_drops { DROP_SKIN.1 * radius } else { 0.0 };
+        let edge = 2.0 * radius + skin + for_drops;
         let edge = (edge * ruler.per_metre).ceil() as i32;
         self.cells.sort(&mut self.grains, &mut self.next, edge);
         self.pairs.rebuild(&self.grains, &self.cells, Reach { ruler, skin, step });
         self.planes.rebuild(&self.grains, ruler, surroundings, |grain| grain.radius + skin);
         self.planes.carry(&self.grains, step);
-        self.lists.renew();
+        self.lists.renew(skin);
     }
 }
 
@@ -122,18 +133,19 @@ impl DropSet {
     /// Nothing is near anything, since there are no drops.
     pub fn clear_neighbours(&mut self) {
         self.cells.sort(&mut self.drops, &mut self.next, 1);
-        self.lists.renew();
+        self.lists.renew(f32::INFINITY);
     }
 
-    /// Sorts the drops and finds what is near them, out to a kernel's radius `reach` \[m\].
+    /// Sorts the drops and finds what is near them, out to a kernel's radius `reach` \[m\], for the way
+    /// \[m\] that none exceeds in a step.
     pub fn find_neighbours(
         &mut self,
-        reach: f32,
+        (reach, way): (f32, f32),
         sand: &GrainSet,
         ruler: Ruler,
         surroundings: &dyn Surroundings,
     ) {
-        let skin = 0.5 * DROP_SKIN * reach;
+        let skin = skin(DROP_SKIN, 0.5 * reach, way);
         let edge = ((reach + skin) * ruler.per_metre).ceil() as i32;
         self.cells.sort(&mut self.drops, &mut self.next, edge);
         let Self { drops, cells, beside, grains, of_grains, planes, lists, .. } = self;
@@ -143,6 +155,6 @@ impl DropSet {
         find(grains, drops, (solid, &sand.cells), reach, ruler);
         find(of_grains, solid, (drops, cells), reach, ruler);
         planes.rebuild(drops, ruler, surroundings, |_| reach);
-        lists.renew();
+        lists.renew(skin);
     }
 }

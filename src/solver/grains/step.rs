@@ -4,9 +4,10 @@ use super::contacts::Setting;
 use super::grain::{CHUNK, Grain};
 use super::law::Law;
 use super::motion::advance;
+use super::pairs::Trace;
 use super::place::Ruler;
-use super::planes::Surroundings;
-use super::sets::{DROP_SKIN, DropSet, GRAIN_SKIN, GrainSet};
+use super::planes::{Plane, Surroundings};
+use super::sets::{DropSet, GrainSet};
 use super::water::density::{Around, Pool};
 use super::water::forces::{Flow, add_water};
 use super::water::{Drop, Liquid, Squeeze};
@@ -31,11 +32,16 @@ pub struct Settings {
     pub wetting: Wetting,
     /// Radius R of the largest grains when dry \[m\].
     pub radius: f32,
+    /// Around where everything happens \[m\].
+    pub origin: Vec3,
     /// Gravity [m/s²].
     pub gravity: Vec3,
     /// Seed of random numbers.
     pub seed: u64,
 }
+
+/// How far a contact has been sheared \[m\] and rolled \[rad\].
+pub type Memory = ([f32; 3], [f32; 3]);
 
 /// What became of water in the steps so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,13 +65,17 @@ pub struct Bed {
     pub(super) ids: Vec<u64>,
     account: Account,
     pub(super) step: u32,
+    /// Steps before this bed was filled.
+    steps_before: u64,
+    /// Time since wetness was exchanged \[s\].
+    since_exchange: f32,
 }
 
 impl Bed {
     /// An empty one.
     pub fn new(settings: Settings) -> Self {
         Self {
-            ruler: Ruler::of_radius(settings.radius),
+            ruler: Ruler::of_radius(settings.radius).around(settings.origin),
             settings,
             sand: GrainSet::default(),
             water: DropSet::default(),
@@ -73,6 +83,8 @@ impl Bed {
             ids: Vec::new(),
             account: Account::default(),
             step: 0,
+            steps_before: 0,
+            since_exchange: 0.0,
         }
     }
 
@@ -85,6 +97,58 @@ impl Bed {
         self.sand.planes.forget();
         self.sand.lists.spoil();
         self.water.lists.spoil();
+        self.sand.fastest = fastest(self.sand.grains.par_iter().map(Grain::velocity));
+        self.water.fastest = fastest(self.water.drops.par_iter().map(Drop::velocity));
+        self.since_exchange = 0.0;
+    }
+
+    /// Finds what is near what, and lets contacts remember what they did when they were saved, after
+    /// `steps` steps, as `account` tells. Steps of `dt` \[s\] follow.
+    pub fn recall(
+        &mut self,
+        surroundings: &dyn Surroundings,
+        dt: f32,
+        (steps, account): (u64, Account),
+        between: impl Fn(u32, u32) -> Option<Memory> + Sync,
+        at_solids: impl Fn(u32) -> Vec<(u16, Vec3, Memory)> + Sync,
+    ) {
+        self.account = account;
+        self.steps_before = steps;
+        self.step = 1;
+        let stamp = |(shear, roll): Memory| Trace { shear, step: 1, roll, unused: 0 };
+        self.find_neighbours(surroundings, dt);
+        let sand = &mut self.sand;
+        sand.pairs.recall(&sand.grains, |a, b| between(a, b).map(stamp));
+        sand.planes.recall(&sand.grains, |row| {
+            at_solids(row).into_iter().map(move |(owner, n, memory)| (owner, n, stamp(memory)))
+        });
+    }
+
+    /// What contacts of grains remember: two rows, and the memory of the first.
+    pub fn memories(&self) -> impl Iterator<Item = (u32, u32, Memory)> + '_ {
+        let row = |i: usize| self.sand.grains[i].row;
+        let all = self.sand.pairs.memories(self.step);
+        all.map(move |(i, j, trace)| (row(i), row(j), (trace.shear, trace.roll)))
+    }
+
+    /// What contacts with solids remember: row, owner, normal and memory.
+    pub fn memories_at_solids(&self) -> impl Iterator<Item = (u32, u16, Vec3, Memory)> + '_ {
+        let all = self.sand.planes.memories(self.step);
+        all.map(move |(i, beside)| {
+            let Plane { owner, normal, .. } = beside.plane;
+            (self.sand.grains[i].row, owner, normal, (beside.trace.shear, beside.trace.roll))
+        })
+    }
+
+    /// Steps since the start.
+    pub fn steps(&self) -> u64 {
+        // The first is taken by what was recalled.
+        self.steps_before + u64::from(self.step.saturating_sub(1))
+    }
+
+    /// Identities of rows; [`UNNAMED`](super::wetness::release::UNNAMED) for drops that are new.
+    pub fn ids(&self) -> &[u64] {
+        &self.ids
     }
 
     /// Converts places.
@@ -133,8 +197,9 @@ impl Bed {
         self.move_grains(dt); // §3.2, §4.3–4.4
         self.move_water(dt); // §3.1, §4.3
         self.age(dt);
+        self.since_exchange += dt;
         if self.step.is_multiple_of(WETNESS_STEPS) {
-            self.exchange_wetness(surroundings, WETNESS_STEPS as f32 * dt);
+            self.exchange_wetness(surroundings);
         }
     }
 
@@ -143,18 +208,19 @@ impl Bed {
         // Nothing gains more than this in a step but by a collision, for which the skin's half is spare.
         let way = |fastest: f32| (fastest + settings.gravity.length() * dt) * dt;
         let grains = way(sand.fastest);
-        if !sand.lists.lasts(GRAIN_SKIN * settings.radius, grains) {
-            sand.find_neighbours(settings.radius, *ruler, surroundings, *step);
+        if !sand.lists.lasts(grains) {
+            let (size, now) = ((settings.radius, grains), (*step, !water.drops.is_empty()));
+            sand.find_neighbours(size, *ruler, surroundings, now);
             water.lists.spoil();
         }
         let drops = grains.max(way(water.fastest));
-        if water.lists.lasts(DROP_SKIN * settings.radius, drops) {
+        if water.lists.lasts(drops) {
             return;
         }
         if water.drops.is_empty() {
             water.clear_neighbours();
         } else {
-            let reach = settings.liquid.kernels.reach;
+            let reach = (settings.liquid.kernels.reach, drops);
             water.find_neighbours(reach, sand, *ruler, surroundings);
         }
     }
@@ -255,11 +321,17 @@ impl Bed {
         water.lists.age(sand.fastest.max(water.fastest), dt);
     }
 
-    /// Takes up, passes on, gives back and dries for `dt` \[s\] [RSKN08 §4.3–4.5, §7].
-    fn exchange_wetness(&mut self, surroundings: &dyn Surroundings, dt: f32) {
-        let Self { settings, ruler, sand, water, propagation, ids, account, step, .. } = self;
+    /// Takes up, passes on, gives back and dries for the time since the last exchange [RSKN08 §4.3–4.5,
+    /// §7]: by itself every few steps, and once more before a bed is saved.
+    pub fn exchange_wetness(&mut self, surroundings: &dyn Surroundings) {
+        let dt = std::mem::take(&mut self.since_exchange);
+        if dt == 0.0 {
+            return;
+        }
+        let steps = self.steps();
+        let Self { settings, ruler, sand, water, propagation, ids, account, .. } = self;
         let (wetting, grains) = (&settings.wetting, &mut sand.grains);
-        let key = (settings.seed, u64::from(*step));
+        let key = (settings.seed, steps);
         propagation.spread(wetting, grains, &sand.pairs.lists, dt, *ruler);
         let outlook = Outlook {
             grains: &sand.cells,
@@ -285,4 +357,9 @@ impl Bed {
             water.lists.spoil();
         }
     }
+}
+
+/// Length of the longest of these [m/s].
+fn fastest(velocities: impl ParallelIterator<Item = Vec3>) -> f32 {
+    velocities.map(Vec3::length_squared).reduce(|| 0.0, f32::max).sqrt()
 }

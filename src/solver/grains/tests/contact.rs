@@ -22,7 +22,7 @@ fn grains_bounce_with_their_restitution_and_keep_their_momentum() {
         let mut bed = bed(settings, grains, vec![]);
         let dt = 0.1 * settings.law.longest_step(RADIUS, DENSITY);
         for _ in 0..2000 {
-            bed.step(&FLOOR_BELOW, dt);
+            bed.step(&Nowhere, dt);
         }
         let [a, b] =
             [0, 1].map(|row| bed.grains().iter().find(|g| g.row == row).unwrap().velocity());
@@ -31,14 +31,6 @@ fn grains_bounce_with_their_restitution_and_keep_their_momentum() {
         assert!((a + b - Vec3::new(0.2, 0.2, 0.0)).length() < 1e-6);
         assert!(a.y == 0.1 && b.y == 0.1);
     }
-}
-
-/// A floor out of reach.
-const FLOOR_BELOW: Nowhere = Nowhere;
-struct Nowhere;
-
-impl Surroundings for Nowhere {
-    fn planes(&self, _: DVec3, _: f32, _: &mut Vec<Plane>) {}
 }
 
 /// A grain that rests on a floor whose slope has this tangent, with gravity turned instead.

@@ -8,7 +8,7 @@ mod wetness;
 use super::grain::Grain;
 use super::law::{Law, damping_of_restitution};
 use super::place::Ruler;
-use super::planes::{Plane, Surroundings};
+use super::planes::{Plane, Probe, Surroundings};
 use super::step::{Bed, Settings};
 use super::water::{Drop, Liquid};
 use super::wetness::{UNIT, Wetting};
@@ -45,7 +45,8 @@ pub fn settings() -> Settings {
         drying: 0.0,
     };
     let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    Settings { law, liquid, wetting, radius: RADIUS, gravity, seed: 7 }
+    let origin = Vec3::ZERO;
+    Settings { law, liquid, wetting, radius: RADIUS, origin, gravity, seed: 7 }
 }
 
 /// A dry grain.
@@ -90,17 +91,28 @@ pub struct Tank {
 }
 
 impl Surroundings for Tank {
-    fn planes(&self, x: DVec3, reach: f32, out: &mut Vec<Plane>) {
+    fn probe(&self) -> Box<Probe<'_>> {
         let sides = [DVec3::Z, DVec3::X, -DVec3::X, DVec3::Y, -DVec3::Y];
-        for (owner, normal) in sides.into_iter().enumerate() {
-            let at = if owner == 0 { 0.0 } else { -self.half_width };
-            let distance = (x.dot(normal) - at) as f32;
-            if distance < reach {
-                let (normal, velocity) = (normal.as_vec3(), Vec3::ZERO);
-                let (friction, owner) = (None, owner as u16);
-                out.push(Plane { normal, distance, velocity, friction, owner });
+        Box::new(move |x, reach, out| {
+            for (owner, normal) in sides.into_iter().enumerate() {
+                let at = if owner == 0 { 0.0 } else { -self.half_width };
+                let distance = (x.dot(normal) - at) as f32;
+                if distance < reach {
+                    let (normal, velocity) = (normal.as_vec3(), Vec3::ZERO);
+                    let (friction, owner) = (None, owner as u16);
+                    out.push(Plane { normal, distance, velocity, friction, owner });
+                }
             }
-        }
+        })
+    }
+}
+
+/// No solid at all.
+pub struct Nowhere;
+
+impl Surroundings for Nowhere {
+    fn probe(&self) -> Box<Probe<'_>> {
+        Box::new(|_, _, _| ())
     }
 }
 

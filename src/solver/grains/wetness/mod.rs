@@ -10,10 +10,8 @@ pub mod propagation;
 pub mod release;
 
 use super::grain::Grain;
+pub use crate::particles::WETNESS_UNIT as UNIT;
 use glam::Vec3;
-
-/// Quanta of a unit of wetness.
-pub const UNIT: f32 = (1u32 << 20) as f32;
 
 /// How grains take up, share and lose water.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -105,7 +105,7 @@ impl Outlook<'_> {
         let mut planes: Vec<Plane> = Vec::new();
         if is_free {
             let reach = CLEAR * self.spacing;
-            self.surroundings.planes(self.ruler.metres(place), reach, &mut planes);
+            self.surroundings.probe()(self.ruler.metres(place), reach, &mut planes);
         }
         (is_free && planes.is_empty()).then_some(place)
     }
