@@ -32,17 +32,22 @@ pub(super) fn average_attributes(
     velocities: &[Vec3],
     options: &SurfaceOptions,
 ) -> (Field<Vec3>, Vec<Attribute>) {
-    let averaged: Vec<Averaged> = (0..level_set.grid.len())
-        .into_par_iter()
+    let mut velocity = Field::filled(&level_set.grid, Vec3::ZERO);
+    let averaged: Vec<Averaged> = velocity
+        .blocks
+        .par_iter_mut()
+        .enumerate()
         .map_init(
             || Workspace::new(bins, options),
-            |workspace, index| workspace.average(bins, level_set, index, matter, velocities),
+            |workspace, (index, velocity)| {
+                let of = (matter, velocities);
+                workspace.average(bins, level_set, index, of, velocity)
+            },
         )
         .collect();
     let band = Band::new(level_set);
-    let velocity = averaged.par_iter().map(|a| a.velocity).collect();
     let known = averaged.iter().map(|a| a.moving).collect();
-    let velocity = band.extend(Field { blocks: velocity }, known);
+    let velocity = band.extend(velocity, known);
     let attributes = matter.attributes.iter().enumerate().map(|(n, column)| {
         let values = averaged.par_iter().map(|a| a.attributes[n]).collect();
         let known = averaged.iter().map(|a| a.known).collect();
@@ -54,9 +59,8 @@ pub(super) fn average_attributes(
     (velocity, attributes.collect())
 }
 
-/// The averages on one block.
+/// The averages on one block, but for the velocity.
 struct Averaged {
-    velocity: Block<Vec3>,
     /// Where the velocity is known.
     moving: BlockMask,
     attributes: Vec<Block<f32>>,
@@ -76,17 +80,17 @@ impl Workspace {
         Self { nearby: Nearby::new(bins, options), columns: Vec::new(), sums: Vec::new() }
     }
 
+    /// Averages the attributes and velocities on a block; the latter go into `velocity`.
     fn average(
         &mut self,
         bins: &Bins,
         level_set: &LevelSet,
         index: usize,
-        matter: &Matter<'_>,
-        velocities: &[Vec3],
+        (matter, velocities): (&Matter<'_>, &[Vec3]),
+        velocity: &mut Block<Vec3>,
     ) -> Averaged {
         let attributes = matter.attributes.len();
         let mut out = Averaged {
-            velocity: Block([Vec3::ZERO; BLOCK_CELLS]),
             moving: NO_CELLS,
             attributes: vec![Block([0.0; BLOCK_CELLS]); attributes],
             known: NO_CELLS,
@@ -105,7 +109,7 @@ impl Workspace {
             for (lane, voxel) in voxels.into_iter().enumerate() {
                 if weights[lane] > 0.0 {
                     let mean = |n: usize| self.sums[n][lane] / weights[lane];
-                    out.velocity.0[voxel] = Vec3::new(mean(0), mean(1), mean(2));
+                    velocity.0[voxel] = Vec3::new(mean(0), mean(1), mean(2));
                     insert(&mut out.moving, voxel);
                 }
                 if attributes > 0 && real[lane] > 0.0 {

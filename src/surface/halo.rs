@@ -1,7 +1,7 @@
 //! A block with one layer of voxels from its 26 neighbours.
 
 use super::narrow::Band;
-use crate::numerics::field::{Block, Field};
+use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK, neighbour_offsets};
 use rayon::prelude::*;
 
@@ -64,25 +64,21 @@ impl Tile {
     }
 }
 
-/// Computes new distances, row by row, from the present ones; `row` gets the tile, the block's index and
-/// the row's.
-pub(super) fn map_rows(
-    band: &Band,
-    row: impl Fn(&Tile, usize, usize) -> [f32; 8] + Sync,
-) -> Field<f32> {
-    let blocks = (0..band.grid.len())
-        .into_par_iter()
-        .map_init(
-            || Tile([0.0; EDGE * EDGE * EDGE]),
-            |tile, index| {
-                tile.load(band, index);
-                let mut out = Block([0.0; BLOCK_CELLS]);
-                for r in 0..64 {
-                    out.0[r * 8..r * 8 + 8].copy_from_slice(&row(tile, index, r));
-                }
-                out
-            },
-        )
-        .collect();
-    Field { blocks }
+/// Replaces all distances by new ones, row by row, from the present ones; `row` gets the tile, the block's
+/// index and the row's.
+pub(super) fn map_rows(band: &mut Band, row: impl Fn(&Tile, usize, usize) -> [f32; 8] + Sync) {
+    let mut next = std::mem::take(&mut band.spare);
+    next.blocks.resize(band.grid.len(), Block([0.0; BLOCK_CELLS]));
+    let old: &Band = band;
+    next.blocks.par_iter_mut().enumerate().for_each_init(
+        || Tile([0.0; EDGE * EDGE * EDGE]),
+        |tile, (index, out)| {
+            tile.load(old, index);
+            let (rows, _) = out.0.as_chunks_mut();
+            for (r, out) in rows.iter_mut().enumerate() {
+                *out = row(tile, index, r);
+            }
+        },
+    );
+    band.spare = std::mem::replace(&mut band.distance, next);
 }

@@ -25,6 +25,8 @@ pub(super) struct Band {
     pub interior: FxHashSet<IVec3>,
     /// Signed distance [voxels].
     pub distance: Field<f32>,
+    /// Room for new distances: a pass fills it and swaps it with the present ones.
+    pub spare: Field<f32>,
     /// What a voxel outside `grid` holds in the interior, and elsewhere [voxels].
     pub inside: f32,
     pub outside: f32,
@@ -124,5 +126,5 @@ fn gather(
     };
     let distance = Field { blocks: grid.blocks().par_iter().map(distance).collect() };
     let (inside, outside) = (-options.radius(), options.outermost());
-    Band { grid, interior, distance, inside, outside }
+    Band { grid, interior, distance, spare: Field::default(), inside, outside }
 }

@@ -12,12 +12,11 @@ use rayon::prelude::*;
 /// Next to the surface the function is divided by its own slope; from there distances spread by
 /// the upwind scheme for |∇φ| = 1.
 pub(super) fn measure_distances(band: &mut Band) {
-    band.distance = map_rows(band, |tile, _, row| start_row(tile, row));
+    map_rows(band, |tile, _, row| start_row(tile, row));
     (band.inside, band.outside) = (-BAND_VOXELS, BAND_VOXELS);
     let near: Vec<BlockMask> = band.distance.blocks.par_iter().map(|b| started(&b.0)).collect();
     for _ in 0..ACROSS_BAND {
-        band.distance =
-            map_rows(band, |tile, block, row| spread_row(tile, row, row_of(&near[block], row)));
+        map_rows(band, |tile, block, row| spread_row(tile, row, row_of(&near[block], row)));
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn smooth(band: &mut Band, passes: u32) {
     let rise = GREATEST_RISE * -band.inside;
     let original = band.distance.clone();
     for _ in 0..passes {
-        band.distance = map_rows(band, |tile, block, row| {
+        map_rows(band, |tile, block, row| {
             let first = &original.blocks[block].0[row * 8..row * 8 + 8];
             let halfway = halfway_to_mean(tile, row);
             std::array::from_fn(|i| halfway[i].min(first[i] + rise))
@@ -28,7 +28,7 @@ pub(super) fn smooth(band: &mut Band, passes: u32) {
 /// The same, restricted to decreasing the distance [ZB05 §5].
 pub(super) fn lower(band: &mut Band, passes: u32) {
     for _ in 0..passes {
-        band.distance = map_rows(band, |tile, _, row| {
+        map_rows(band, |tile, _, row| {
             let halfway = halfway_to_mean(tile, row);
             let center = tile.center(row);
             std::array::from_fn(|i| halfway[i].min(center[i]))
