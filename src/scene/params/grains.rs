@@ -134,7 +134,8 @@ pub(super) const RELEASE: Parameter = Parameter {
     kind: float(0.0, 1.0e6),
     unit: Unit::PerSecond,
     default: Default::Float(2.0),
-    doc: "How often overwet grains in the open that have nobody to pass their excess on to let a drop go. Only for grains.",
+    doc: "How often overwet grains in the open that have nobody to pass their excess on to let a drop go, if the scene has a material of \
+          `kind = \"water\"` for it. Only for grains.",
 };
 
 pub(super) const DRYING: Parameter = Parameter {

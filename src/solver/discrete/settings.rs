@@ -21,8 +21,7 @@ const HEIGHTS: (f32, f32) = (0.02, 1.0e3);
 pub struct Recipe {
     /// Of the bed.
     pub settings: Settings,
-    /// Index of the grains' material, and of the water's; drops that grains give back have the first
-    /// where there is no water.
+    /// Index of the grains' material, and of the water's. Without water in the scene there are no drops.
     pub grains: u8,
     /// See `grains`.
     pub water: u8,
@@ -48,10 +47,15 @@ pub fn recipe(scene: &Scene) -> Recipe {
     let (low, high) = extent(scene);
     let height = (high.y - low.y).clamp(HEIGHTS.0, HEIGHTS.1);
     let speed = fastest(scene, height);
+    let mut wetting = wetting(&grains, liquid_of(liquid, grains.radius, speed).mass());
+    if water.is_none() {
+        // There is nothing that drops could be of.
+        wetting.release = 0.0;
+    }
     let settings = Settings {
         law: law(&grains, speed),
         liquid: liquid_of(liquid, grains.radius, speed),
-        wetting: wetting(&grains, liquid_of(liquid, grains.radius, speed).mass()),
+        wetting,
         radius: grains.radius,
         origin: 0.5 * (low + high),
         gravity: scene.gravity,

@@ -193,8 +193,8 @@ impl Emission {
         flows.map(speed).fold(0.0, f32::max)
     }
 
-    /// Fills emitter `e` with grains.
-    fn fill_with_grains(
+    /// Fills emitter `e` with grains, or with drops around grains.
+    fn fill_lattice(
         &mut self,
         scene: &Scene,
         (solids, radius): (&Solids, f32),
@@ -202,9 +202,7 @@ impl Emission {
         e: usize,
         time: f64,
     ) -> Option<Warning> {
-        let crowd = Crowd::gather(scene, &state.particles, self.emitters.bounds(e), radius);
-        let lattice = (radius, Vec3::ZERO);
-        let places = grains::lattice(&self.emitters, (e, scene.seed), solids, &crowd, lattice);
+        let places = self.free_places(scene, (solids, radius), state, e, Vec3::ZERO);
         for position in &places {
             let velocity = self.emitters.velocity(e, *position);
             let birth = Birth { position: *position, velocity };
@@ -212,7 +210,23 @@ impl Emission {
         }
         let blocked = places.is_empty() && !self.has_warned[e];
         self.has_warned[e] |= blocked;
-        blocked.then(|| blocked_wholly(&scene.emitters[e].name))
+        blocked.then(|| grains::crowded(&scene.emitters[e].name))
+    }
+
+    /// Places on the lattice of emitter `e`, which has moved by `shift` \[m\], that nothing has taken.
+    fn free_places(
+        &self,
+        scene: &Scene,
+        (solids, radius): (&Solids, f32),
+        state: &SimulationState,
+        e: usize,
+        shift: Vec3,
+    ) -> Vec<Vec3> {
+        let is_grain = scene.materials[scene.emitters[e].material].grains().is_some();
+        let bounds = self.emitters.bounds(e);
+        let crowd = Crowd::gather(scene, &state.particles, bounds, radius, is_grain);
+        let site = (e, scene.seed);
+        grains::lattice(&self.emitters, site, solids, &crowd, (radius, shift), is_grain)
     }
 
     /// Fills emitter `e` where there is nothing yet. What is inside already takes its velocity.
@@ -224,9 +238,8 @@ impl Emission {
         e: usize,
         time: f64,
     ) -> Result<Option<Warning>, SimulationError> {
-        let radius = grain_radius(scene);
-        if let Some(grains) = scene.materials[scene.emitters[e].material].grains() {
-            return Ok(self.fill_with_grains(scene, (solids, grains.radius), state, e, time));
+        if let Some(radius) = grain_radius(scene) {
+            return Ok(self.fill_lattice(scene, (solids, radius), state, e, time));
         }
         let subcell_size = 0.5 * scene.domain.cell_size;
         let mut seeds = Vec::new();
@@ -240,17 +253,8 @@ impl Emission {
         }
         let capacity = capacity(self.emitters.volume(e), &report, subcell_size);
         let room = capacity.saturating_sub(held.len() + deep);
-        let bounds = self.emitters.bounds(e);
-        let crowd = radius.map(|radius| Crowd::gather(scene, &state.particles, bounds, radius));
-        let has_room = |x: Vec3| crowd.as_ref().is_none_or(|crowd| crowd.has_room(x, false));
-        if !seeds.is_empty() && !seeds.iter().any(|seed| has_room(seed.position)) {
-            return Ok(Some(grains::crowded(&scene.emitters[e].name)));
-        }
         for seed in vacant(&seeds, &taken, room) {
             let Seed { position, velocity, .. } = seeds[seed];
-            if !has_room(position) {
-                continue;
-            }
             add(state, Birth { position, velocity }, time, scene.emitters[e].material);
         }
         let blocked = report.in_solids > 0 && seeds.is_empty() && !self.has_warned[e];
@@ -333,15 +337,12 @@ impl Emission {
         if count == 0.0 {
             return;
         }
-        if let Some(grains) = scene.materials[material].grains() {
-            self.bear_grains(scene, (solids, grains.radius), state, e, (time + dt, count));
+        if let Some(radius) = grain_radius(scene) {
+            self.bear_on_lattice(scene, (solids, radius), state, e, (time + dt, count));
             return;
         }
         let reach = if outward { 0.0 } else { self.inflow.max_drift() * dt as f32 };
         self.nursery.gather(&state.particles.position, self.emitters.bounds(e), reach);
-        let bounds = self.emitters.bounds(e);
-        let crowd = grain_radius(scene)
-            .map(|radius| Crowd::gather(scene, &state.particles, bounds, radius));
         let mut solids = solids.all();
         for _ in 0..count as u64 {
             let key = (scene.seed, state.next_id, e as u64);
@@ -355,14 +356,6 @@ impl Emission {
                 gives_up: asked.is_none(),
             };
             let birth = self.nursery.place(&wanted, &mut solids, key);
-            if let (Some(birth), Some(crowd)) = (&birth, &crowd)
-                && !crowd.has_room(birth.position, false)
-            {
-                // It waits until the grains there have moved on; the next one draws other numbers.
-                state.owed[e] = (state.owed[e] + 1.0).min(count);
-                state.next_id += 1;
-                continue;
-            }
             self.tried[e].0 += 1;
             match birth {
                 Some(birth) => add(state, birth, time + dt, material),
@@ -375,9 +368,9 @@ impl Emission {
         }
     }
 
-    /// Bears up to `count` grains of flow `e` at `time` \[s\], those farthest upstream first; the others
+    /// Bears up to `count` grains or drops of flow `e` at `time` \[s\], those farthest upstream first; the others
     /// wait until there is room.
-    fn bear_grains(
+    fn bear_on_lattice(
         &mut self,
         scene: &Scene,
         (solids, radius): (&Solids, f32),
@@ -389,9 +382,7 @@ impl Emission {
         let flow = self.emitters.velocity(e, 0.5 * (low + high));
         let since = time - scene.time_of_frame(scene.emitters[e].first_frame);
         let shift = (flow.as_dvec3() * since).as_vec3();
-        let crowd = Crowd::gather(scene, &state.particles, (low, high), radius);
-        let site = (e, scene.seed);
-        let mut places = grains::lattice(&self.emitters, site, solids, &crowd, (radius, shift));
+        let mut places = self.free_places(scene, (solids, radius), state, e, shift);
         places.sort_by(|a, b| flow.dot(*a).total_cmp(&flow.dot(*b)));
         places.truncate(count as usize);
         for &position in &places {
