@@ -14,7 +14,7 @@ use super::settings::{
 };
 use super::sinks::Sinks;
 use super::speeds::Speeds;
-use super::state::SimulationState;
+use super::state::{SimulationState, fit, fit_count};
 use super::water::tension::longest_step;
 use super::water::{Resampling, StepOutcome, StepSettings, Water, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
@@ -561,25 +561,6 @@ fn water_settings(scene: &Scene, keep: f32, dt: f64) -> StepSettings {
         tension: tension(scene),
         sand: incompressible_sand(scene),
     }
-}
-
-/// Makes room for one value for each thing of the scene, where a new state has none.
-fn fit<T: Clone + Default>(
-    values: &mut Vec<T>,
-    count: usize,
-    things: &str,
-) -> Result<(), SimulationError> {
-    if values.is_empty() {
-        values.resize(count, T::default());
-    }
-    fit_count(values.len(), count, things)
-}
-
-fn fit_count(found: usize, count: usize, things: &str) -> Result<(), SimulationError> {
-    if found == count {
-        return Ok(());
-    }
-    Err(SimulationError::BadState(format!("it knows {found} {things}, but the scene has {count}")))
 }
 
 /// What is reported of a step.

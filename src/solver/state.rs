@@ -1,5 +1,6 @@
 //! What a simulation is at the end of a frame.
 
+use super::SimulationError;
 use crate::particles::{BodyState, CarriedKick, CarriedStress, DeepWater, Particles};
 
 /// Everything that must be kept to go on with a simulation bit for bit.
@@ -29,4 +30,24 @@ pub struct SimulationState {
     pub stress: CarriedStress,
     /// The rigid bodies, in the order of the scene.
     pub bodies: Vec<BodyState>,
+}
+
+/// Makes room for one value for each thing of the scene, where a new state has none.
+pub(super) fn fit<T: Clone + Default>(
+    values: &mut Vec<T>,
+    count: usize,
+    things: &str,
+) -> Result<(), SimulationError> {
+    if values.is_empty() {
+        values.resize(count, T::default());
+    }
+    fit_count(values.len(), count, things)
+}
+
+/// Checks that there is one value for each thing of the scene.
+pub(super) fn fit_count(found: usize, count: usize, things: &str) -> Result<(), SimulationError> {
+    if found == count {
+        return Ok(());
+    }
+    Err(SimulationError::BadState(format!("it knows {found} {things}, but the scene has {count}")))
 }
