@@ -37,11 +37,17 @@ pub enum Product {
     MeshObj,
     /// Dust and spray as a fog volume, an OpenVDB file.
     Volume,
+    /// Render points, an Alembic archive.
+    Points,
+    /// Render points, a RenderMan archive.
+    RibPoints,
+    /// A RenderMan scene that loads render points.
+    RibScene,
 }
 
 impl Product {
     /// All products, in the order in which a frame lists them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Particles,
         Self::Surface,
         Self::Bodies,
@@ -49,6 +55,9 @@ impl Product {
         Self::MeshPly,
         Self::MeshObj,
         Self::Volume,
+        Self::Points,
+        Self::RibPoints,
+        Self::RibScene,
     ];
 
     /// Folder in the cache.
@@ -59,13 +68,16 @@ impl Product {
             Self::Bodies => "bodies",
             Self::Mesh | Self::MeshPly | Self::MeshObj => "mesh",
             Self::Volume => "volume",
+            Self::Points => "points",
+            Self::RibPoints | Self::RibScene => "rib",
         }
     }
 
     /// Extension of its files, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
-            Self::Particles | Self::Mesh => "abc",
+            Self::Particles | Self::Mesh | Self::Points => "abc",
+            Self::RibPoints | Self::RibScene => "rib",
             Self::Surface | Self::Volume => "vdb",
             Self::Bodies => "json",
             Self::MeshPly => "ply",
@@ -81,7 +93,8 @@ impl Product {
     /// Path of a frame's file relative to the cache, `FOLDER/NAME.####.EXT` with `/` on every
     /// system.
     pub fn path(self, name: &str, frame: i32) -> String {
-        format!("{}/{name}.{frame:04}.{}", self.folder(), self.extension())
+        let of_what = if self == Self::RibPoints { ".points" } else { "" };
+        format!("{}/{name}{of_what}.{frame:04}.{}", self.folder(), self.extension())
     }
 }
 

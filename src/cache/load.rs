@@ -20,6 +20,8 @@ pub struct BakedParticles {
     pub position: Vec<Vec3>,
     /// Velocity (m/s); zero in files without any.
     pub velocity: Vec<Vec3>,
+    /// Identity; of files without any, the number in the file.
+    pub id: Vec<u64>,
     /// Index of the material in the scene, or empty.
     pub material: Vec<f32>,
     /// Time since the particle was emitted (s), or empty.
@@ -74,6 +76,9 @@ fn append(reader: &PointsReader, out: &mut BakedParticles) -> foreshore_alembic:
     out.position.extend(sample.positions.into_iter().map(Vec3::from));
     out.velocity.extend(sample.velocities.into_iter().map(Vec3::from));
     out.velocity.resize(out.position.len(), Vec3::ZERO);
+    out.id.extend(sample.ids);
+    let known = out.id.len() as u64;
+    out.id.extend(known..out.position.len() as u64);
     let floats = |name: &str| match reader.param(name)? {
         Some(param) => param.floats(0.0),
         None => Ok(Vec::new()),

@@ -17,6 +17,7 @@ pub mod lock;
 pub mod manifest;
 pub mod mesh;
 pub mod particles;
+pub mod points;
 pub mod rib;
 pub mod stats;
 pub mod surface;

@@ -6,11 +6,7 @@ use super::atomic::AtomicFile;
 use crate::numerics::random::uniform3;
 use crate::particles::{GrainState, Particles, WETNESS_UNIT};
 use crate::scene::{Grains, Wetness};
-use foreshore_alembic::matrix::IDENTITY;
-use foreshore_alembic::{
-    AttributeSpec, Error, PointsFrame, PointsLayout, PointsWriter, TimeSampling, TimeSamplingId,
-    Values, XformWriter,
-};
+use foreshore_alembic::{AttributeSpec, Error, PointsFrame, Values};
 use rayon::prelude::*;
 
 /// Attributes beside positions, velocities, identities and widths, all of them floats, since hosts
@@ -67,12 +63,6 @@ fn fill(
     particles: &Particles,
     info: &ParticleInfo,
 ) -> Result<(), Error> {
-    let times = TimeSampling::Uniform { start: info.time, step: 1.0 / info.fps };
-    let times = archive.time_sampling(&times)?;
-
-    let root = archive.root();
-    let mut placed = XformWriter::new(archive, root, "particles", TimeSamplingId::default())?;
-    placed.write(archive, &IDENTITY, true)?;
     let floats = ATTRIBUTES.iter().map(|name| AttributeSpec::new::<f32>(name));
     let of_clumps = SHAPE.iter().map(|name| AttributeSpec::new::<[f32; 3]>(name));
     let of_clumps = of_clumps.chain([AttributeSpec::new::<f32>(VOLUME)]);
@@ -80,11 +70,8 @@ fn fill(
     let of_grains = WETNESS.iter().map(|name| AttributeSpec::new::<f32>(name));
     let of_grains = of_grains.chain([AttributeSpec::new::<[f32; 3]>(COLOR)]);
     let has_grains = !particles.grain.is_empty();
-    let attributes = floats.chain(of_clumps.filter(|_| has_clumps));
-    let attributes = attributes.chain(of_grains.filter(|_| has_grains)).collect();
-    let layout = PointsLayout { velocities: true, widths: true, attributes };
-    let parent = placed.object();
-    let mut points = PointsWriter::new(archive, parent, "particlesShape", times, &layout)?;
+    let specs = floats.chain(of_clumps.filter(|_| has_clumps));
+    let specs = specs.chain(of_grains.filter(|_| has_grains)).collect();
 
     let columns = Columns::of(particles, info);
     let floats = [&columns.id, &columns.material, &columns.age, &columns.speed];
@@ -104,7 +91,7 @@ fn fill(
         widths: &columns.width,
         attributes: &attributes,
     };
-    points.write(archive, &frame)
+    archive::add_points(archive, "particles", [info.time, info.fps], specs, &frame)
 }
 
 /// Columns that are derived from those of the simulation.

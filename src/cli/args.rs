@@ -24,6 +24,8 @@ pub enum Command {
     Surface(SurfaceArguments),
     /// Make fog volumes of a cache's particles: dust and spray
     Volume(VolumeArguments),
+    /// Sample render points, the grains that are drawn, in a cache's particles, without simulating again
+    Points(PointsArguments),
     /// Say what is inside a cache, an Alembic or an OpenVDB file, and whether it is sound
     Info(InfoArguments),
     /// Draw a picture or a contact sheet of a cache
@@ -42,6 +44,7 @@ impl Command {
             Self::Bake(arguments) => arguments.progress == ProgressKind::Json,
             Self::Surface(arguments) => arguments.of.progress == ProgressKind::Json,
             Self::Volume(arguments) => arguments.of.progress == ProgressKind::Json,
+            Self::Points(arguments) => arguments.of.progress == ProgressKind::Json,
             Self::Info(_) | Self::Preview(_) | Self::Schema(_) | Self::Doctor(_) => false,
         }
     }
@@ -189,6 +192,64 @@ pub struct VolumeArguments {
     /// Memory that a volume may take, in GiB
     #[arg(long, value_name = "GIB", default_value = "16")]
     pub memory: f64,
+}
+
+#[derive(Debug, Args)]
+pub struct PointsArguments {
+    #[command(flatten)]
+    pub of: RebuildArguments,
+    /// What to write: Alembic, RenderMan archives, or both
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "abc")]
+    pub formats: Vec<PointsFormatName>,
+    /// Points of a new particle, 0.1 to 1000; of others in proportion to their matter
+    #[arg(long, value_name = "N", default_value = "16")]
+    pub per_particle: f32,
+    /// Mean diameter of a point in metres; if absent, so that all points are as large as the matter without
+    /// its pores
+    #[arg(long, value_name = "METRES")]
+    pub width: Option<f32>,
+    /// How far diameters scatter around the mean, 0 to 0.9 of it
+    #[arg(long, value_name = "SHARE", default_value = "0.25")]
+    pub width_variation: f32,
+    /// How rough normals are: length of a random vector that is added to the unit normal, 0 to 10
+    #[arg(long, value_name = "LENGTH", default_value = "0.5")]
+    pub normal_jitter: f32,
+    /// How far colours scatter around that of the material, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.5")]
+    pub color_variation: f32,
+    /// Leave out points that lie deeper than so many cells inside dense matter, 0 to keep all; if absent,
+    /// where less than a thousandth of the light gets
+    #[arg(long, value_name = "CELLS")]
+    pub hidden_depth: Option<u32>,
+    /// Further values of the points
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub attributes: Vec<PointsAttributeName>,
+    /// When the shutter opens and closes, in frames, for RenderMan archives: -0.25,0.25 for half a frame
+    #[arg(long, value_name = "OPEN,CLOSE", value_parser = parse_shutter, allow_hyphen_values = true)]
+    pub shutter: Option<[f32; 2]>,
+    /// Pack RenderMan archives with gzip
+    #[arg(long)]
+    pub gzip: bool,
+    /// Memory that points may take, in GiB
+    #[arg(long, value_name = "GIB", default_value = "16")]
+    pub memory: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PointsFormatName {
+    /// Points, Alembic
+    Abc,
+    /// RenderMan archives: the points, and a scene that loads them
+    Rib,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PointsAttributeName {
+    Age,
+    /// The identity as a number, for hosts that drop whole ones
+    Id,
+    Material,
+    Speed,
 }
 
 #[derive(Debug, Args)]

@@ -96,10 +96,12 @@ fn rebuild_exit(error: &RebuildError) -> Exit {
         | RebuildError::Threads { .. }
         | RebuildError::TooLarge { .. }
         | RebuildError::Voxel { .. }
-        | RebuildError::Surface(_) => Exit::Usage,
+        | RebuildError::Surface(_)
+        | RebuildError::Points(_) => Exit::Usage,
         RebuildError::Cache(_)
         | RebuildError::NoFrames { .. }
         | RebuildError::NoParticles { .. }
+        | RebuildError::Rib(_)
         | RebuildError::Damaged { .. } => Exit::Cache,
         RebuildError::Internal(_) => Exit::Internal,
     }

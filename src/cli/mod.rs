@@ -12,6 +12,7 @@ mod geometry;
 mod info;
 mod machine;
 mod output;
+mod points;
 mod preview;
 mod progress;
 mod rebuild;
@@ -58,6 +59,7 @@ fn run(command: Command) -> Exit {
         Command::Bake(arguments) => bake::run(&arguments, &reporter),
         Command::Surface(arguments) => surface::run(&arguments),
         Command::Volume(arguments) => volume::run(&arguments),
+        Command::Points(arguments) => points::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Preview(arguments) => preview::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

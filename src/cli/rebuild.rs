@@ -89,6 +89,18 @@ fn described(figures: &Figures) -> String {
         Figures::Surfaces { triangles: 0 } => String::new(),
         Figures::Volumes { volume } => format!("{volume:.4} m³ of fog, "),
         Figures::Surfaces { triangles } => format!("{} triangles, ", grouped(*triangles)),
+        Figures::Points { shown, hidden, gaps, .. } => {
+            let hidden = match hidden {
+                0 => String::new(),
+                some => format!(" and {} hidden", grouped(*some)),
+            };
+            let gaps = match gaps {
+                0 => String::new(),
+                1 => ", an earlier frame could not be read".to_owned(),
+                some => format!(", {some} earlier frames could not be read"),
+            };
+            format!("{} points{hidden}{gaps}, ", grouped(*shown))
+        }
     }
 }
 

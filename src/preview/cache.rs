@@ -185,11 +185,6 @@ fn bounds_of_frames(
     for entry in entries {
         let frame = match what {
             Product::Particles => PreviewBounds::around(load::particles(cache, entry)?.positions),
-            Product::Bodies
-            | Product::Mesh
-            | Product::MeshPly
-            | Product::MeshObj
-            | Product::Volume => PreviewBounds::default(),
             Product::Surface => {
                 let surface = load::surface(cache, entry)?;
                 let size = 8.0 * surface.cell_size;
@@ -201,6 +196,7 @@ fn bounds_of_frames(
                         .flat_map(|b| [b.as_vec3() * size, (b.as_vec3() + 1.0) * size]),
                 )
             }
+            _ => PreviewBounds::default(),
         };
         if entry.particles > 0 && what != Product::Bodies {
             corners.extend([frame.min, frame.max]);
@@ -227,11 +223,7 @@ impl FrameDrawer<'_> {
         match self.what {
             Product::Particles => particles = load::particles(self.cache, entry)?,
             Product::Surface => surface = Some(load::surface(self.cache, entry)?),
-            Product::Bodies
-            | Product::Mesh
-            | Product::MeshPly
-            | Product::MeshObj
-            | Product::Volume => {}
+            _ => {}
         }
         let obstacles = load::colliders(self.scene, &mut self.geometry, entry.frame)?;
         let bodies = load::bodies(self.cache, &self.bodies, entry)?;

@@ -2,9 +2,11 @@
 
 use crate::cache::CacheError;
 use crate::cache::manifest::Fault;
+use crate::cache::rib::RibError;
 use crate::scene::SceneError;
 use crate::solver::SimulationError;
 use crate::surface::SurfaceError;
+use crate::surface::render_points::PointsError;
 use std::path::PathBuf;
 
 /// Why a bake did not reach its last frame. Frames listed in the manifest stay valid.
@@ -81,7 +83,7 @@ pub enum BakeError {
     },
 }
 
-/// Why surfaces could not be made of baked particles. Whatever was there before is untouched.
+/// Why further products could not be made of baked particles. Whatever was there before is untouched.
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
     /// The cache or its disk.
@@ -115,6 +117,12 @@ pub enum RebuildError {
         /// Most that is allowed.
         high: f32,
     },
+    /// The render points of a frame.
+    #[error(transparent)]
+    Points(#[from] PointsError),
+    /// A RenderMan archive.
+    #[error(transparent)]
+    Rib(#[from] RibError),
     /// No frame has been baked yet.
     #[error("{} holds no finished frame yet", cache.display())]
     NoFrames {

@@ -33,8 +33,9 @@ use pipeline::End;
 use plan::{Start, Wanted};
 use prepare::OpenCache;
 pub use rebuild::{
-    Figures, RebuildEvent, RebuildJob, RebuildObserver, RebuildOutcome, SurfaceAttribute,
-    SurfaceFormat, SurfaceRequest, VolumeRequest, surfaces, volumes,
+    Figures, PointAttribute, PointFormat, PointRequest, RebuildEvent, RebuildJob, RebuildObserver,
+    RebuildOutcome, RibRequest, SurfaceAttribute, SurfaceFormat, SurfaceRequest, VolumeRequest,
+    points, surfaces, volumes,
 };
 use stage::{Pool, Stage};
 use std::ops::RangeInclusive;

@@ -123,22 +123,33 @@ impl Metric {
 
     /// `None` if the matrix is not positive definite.
     pub fn of(shape: &[f32; 6]) -> Option<Self> {
-        let [xx, yy, zz, xy, yz, zx] = shape.map(f64::from);
-        let adjugate = [
-            yy * zz - yz * yz,
-            xx * zz - zx * zx,
-            xx * yy - xy * xy,
-            yz * zx - xy * zz,
-            xy * zx - yz * xx,
-            xy * yz - zx * yy,
-        ];
-        let determinant = xx * adjugate[0] + xy * adjugate[3] + zx * adjugate[5];
-        let positive = xx > 0.0 && adjugate[2] > 0.0 && determinant > 0.0;
+        let inverse = inverse(shape)?;
         // A⁻¹ det(A)^(1/3): as large as that of the sphere with the same volume.
-        let scale = determinant.powf(-2.0 / 3.0);
-        let metric = adjugate.map(|v| (v * scale) as f32);
-        (positive && metric.iter().all(|v| v.is_finite())).then_some(Self(metric))
+        let [xx, yy, zz, xy, yz, zx] = inverse;
+        let determinant =
+            xx * (yy * zz - yz * yz) + xy * (yz * zx - xy * zz) + zx * (xy * yz - zx * yy);
+        let scale = determinant.cbrt().recip();
+        let metric = inverse.map(|v| (v * scale) as f32);
+        metric.iter().all(|v| v.is_finite()).then_some(Self(metric))
     }
+}
+
+/// The inverse of an ellipsoid's matrix xx, yy, zz, xy, yz, zx, or `None` if that is not positive
+/// definite.
+pub(super) fn inverse(shape: &[f32; 6]) -> Option<[f64; 6]> {
+    let [xx, yy, zz, xy, yz, zx] = shape.map(f64::from);
+    let adjugate = [
+        yy * zz - yz * yz,
+        xx * zz - zx * zx,
+        xx * yy - xy * xy,
+        yz * zx - xy * zz,
+        xy * zx - yz * xx,
+        xy * yz - zx * yy,
+    ];
+    let determinant = xx * adjugate[0] + xy * adjugate[3] + zx * adjugate[5];
+    let inverse = adjugate.map(|v| v / determinant);
+    let positive = xx > 0.0 && adjugate[2] > 0.0 && determinant > 0.0;
+    (positive && inverse.iter().all(|v| v.is_finite())).then_some(inverse)
 }
 
 #[cfg(test)]

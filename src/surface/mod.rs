@@ -28,6 +28,7 @@ mod narrow;
 mod nearby;
 mod options;
 mod redistance;
+pub mod render_points;
 mod signs;
 mod smooth;
 

@@ -18,8 +18,14 @@ const GIB: f64 = (1u64 << 30) as f64;
 /// where that is not.
 #[derive(Deserialize)]
 pub(super) struct Facts {
+    pub scene: Scene,
     pub output: Output,
     pub material: Vec<Material>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Scene {
+    pub seed: u64,
 }
 
 #[derive(Deserialize)]
@@ -32,6 +38,17 @@ pub(super) struct Output {
 pub(super) struct Material {
     pub name: String,
     pub narrow_band: Option<u32>,
+    kind: String,
+}
+
+impl Material {
+    /// Linear colour around which those of its render points scatter.
+    pub fn color(&self) -> [f32; 3] {
+        match self.kind.as_str() {
+            "water" => [0.55, 0.75, 0.85],
+            _ => [0.53, 0.40, 0.25],
+        }
+    }
 }
 
 impl Facts {

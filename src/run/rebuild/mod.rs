@@ -6,9 +6,11 @@
 //! is.
 
 mod facts;
+mod points;
 mod surfaces;
 mod volumes;
 
+pub use points::{PointAttribute, PointFormat, PointRequest, RibRequest, points};
 pub use surfaces::{SurfaceAttribute, SurfaceFormat, SurfaceRequest, surfaces};
 pub use volumes::{VolumeRequest, volumes};
 
@@ -19,6 +21,7 @@ use crate::cache::atomic;
 use crate::cache::layout::Product;
 use crate::cache::lock::CacheLock;
 use crate::cache::manifest::{Depth, FileEntry, FrameEntry, Manifest};
+use crate::surface::render_points::Turnover;
 use facts::Facts;
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -100,6 +103,18 @@ pub enum Figures {
         /// The matter in them (m³).
         volume: f64,
     },
+    /// Render points.
+    Points {
+        /// Points that show.
+        shown: u64,
+        /// Points that are too deep inside to be seen, and left out.
+        hidden: u64,
+        /// What became of them since the frame before.
+        #[serde(flatten)]
+        turnover: Turnover,
+        /// Earlier frames that could not be read.
+        gaps: u32,
+    },
 }
 
 /// Receives what happens.
@@ -149,7 +164,7 @@ trait Maker: Send {
     fn products(&self) -> Vec<(Product, f32)>;
 
     /// All that the files of a frame depend on, as text.
-    fn recipe(&self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError>;
+    fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError>;
 
     /// Gets a step closer to being able to make a frame; true if there are steps left. Makers of frames
     /// that do not depend on others have none.

@@ -133,7 +133,7 @@ impl Maker for SurfaceMaker<'_> {
         self.request.times().flat_map(of).collect()
     }
 
-    fn recipe(&self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
+    fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
         let voxel = self.request.voxel.unwrap_or(source.scene.output.surface_voxel);
         let half = source.scene.output.half;
         // The request has numbers that JSON can hold, or fails to be made.

@@ -59,7 +59,7 @@ impl Maker for VolumeMaker<'_> {
         vec![(Product::Volume, 0.0)]
     }
 
-    fn recipe(&self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
+    fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
         // The request has numbers that JSON can hold, or fails to be made.
         let request = serde_json::to_string(self.request).unwrap_or_default();
         let (half, particles) = (source.scene.output.half, source.particle_file(entry)?.xxh3);

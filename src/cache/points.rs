@@ -1,0 +1,126 @@
+//! Render points as Alembic archives, one `Points` object `/points/pointsShape`, and as RenderMan archives.
+
+use super::CacheError;
+use super::archive::{self, Archive};
+use super::atomic::AtomicFile;
+use super::rib::{
+    self, Bound, Column, Entity, Points, PointsOptions, RibError, Widths, write_points,
+};
+use crate::surface::render_points::LookedAt;
+use foreshore_alembic::{AttributeSpec, Error, PointsFrame, Values};
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// A value that the points of a file can carry beside positions, velocities, identities, widths, normals
+/// `N`, colours `Cd` and rest positions `rest`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointAttribute {
+    /// Time since the particle was emitted (s).
+    Age,
+    /// The identity as a number, for hosts that drop whole ones.
+    Id,
+    /// Index of the material.
+    Material,
+    /// Length of the velocity (m/s).
+    Speed,
+}
+
+impl PointAttribute {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Age => "age",
+            Self::Id => "id",
+            Self::Material => "material",
+            Self::Speed => "speed",
+        }
+    }
+
+    fn of(self, points: &LookedAt) -> Vec<f32> {
+        match self {
+            Self::Age => points.age.clone(),
+            Self::Id => points.id.par_iter().map(|id| *id as f32).collect(),
+            Self::Material => points.material.clone(),
+            Self::Speed => points.velocity.par_iter().map(|v| v.length()).collect(),
+        }
+    }
+}
+
+/// Writes an Alembic archive of points at a scene `time` (s), of so many frames a second.
+///
+/// # Errors
+/// A full disk and others.
+pub fn write_alembic(
+    file: &mut AtomicFile,
+    points: &LookedAt,
+    attributes: &[PointAttribute],
+    [time, fps]: [f64; 2],
+) -> Result<(), CacheError> {
+    archive::write(file, |archive| fill(archive, points, attributes, [time, fps]))
+}
+
+fn fill(
+    archive: &mut Archive<'_>,
+    points: &LookedAt,
+    attributes: &[PointAttribute],
+    times: [f64; 2],
+) -> Result<(), Error> {
+    let vectors = [("N", &points.normal), ("Cd", &points.color), ("rest", &points.rest)];
+    let mut specs: Vec<AttributeSpec> =
+        vectors.iter().map(|(name, _)| AttributeSpec::new::<[f32; 3]>(name)).collect();
+    specs.extend(attributes.iter().map(|a| AttributeSpec::new::<f32>(a.name())));
+    let numbers: Vec<Vec<f32>> = attributes.iter().map(|a| a.of(points)).collect();
+    let of_vectors =
+        |column: &'_ Vec<Vec3>| -> Vec<[f32; 3]> { bytemuck::cast_slice(column).to_vec() };
+    let vectors: Vec<Vec<[f32; 3]>> =
+        vectors.iter().map(|(_, column)| of_vectors(column)).collect();
+    let mut values: Vec<Values<'_>> = vectors.iter().map(Into::into).collect();
+    values.extend(numbers.iter().map(Into::<Values<'_>>::into));
+    let frame = PointsFrame {
+        positions: bytemuck::cast_slice(&points.position),
+        ids: &points.id,
+        velocities: bytemuck::cast_slice(&points.velocity),
+        widths: &points.width,
+        attributes: &values,
+    };
+    archive::add_points(archive, "points", times, specs, &frame)
+}
+
+/// Writes a RenderMan archive of points, and tells the box that holds them while the shutter is open.
+///
+/// # Errors
+/// A full disk and others.
+pub fn write_rib(
+    file: &mut AtomicFile,
+    points: &LookedAt,
+    attributes: &[PointAttribute],
+    options: &PointsOptions,
+) -> Result<Bound, RibError> {
+    let numbers: Vec<(&str, Vec<f32>)> =
+        attributes.iter().map(|a| (a.name(), a.of(points))).collect();
+    let mut columns = vec![
+        Column { name: "N", values: rib::Values::Normal(&points.normal) },
+        Column { name: "Cd", values: rib::Values::Color(&points.color) },
+        Column { name: "rest", values: rib::Values::Vector(&points.rest) },
+    ];
+    let floats = numbers.iter().filter(|(name, _)| *name != PointAttribute::Id.name());
+    columns.extend(floats.map(|(name, v)| Column { name, values: rib::Values::Float(v) }));
+    let points = Points {
+        positions: &points.position,
+        velocities: &points.velocity,
+        widths: Widths::Each(&points.width),
+        ids: &points.id,
+        columns: &columns,
+    };
+    write_points(file, &points, options)
+}
+
+/// Writes a RenderMan scene that loads an archive of points when its box comes into view.
+///
+/// # Errors
+/// A full disk and others.
+pub fn write_rib_scene(file: &mut AtomicFile, archive: &str, bound: Bound) -> Result<(), RibError> {
+    let (name, file_name) = ("points".to_owned(), archive.to_owned());
+    rib::write_scene(file, &[Entity::Archive { name, file: file_name, bound }])
+}
