@@ -141,7 +141,7 @@ pub enum MaterialKind {
     Water(Water),
     /// Granular matter as a continuum \[NGL10\], [ZB05 §3].
     Sand(Sand),
-    /// Grains one by one [RSKN08].
+    /// Grains one by one \[RSKN08\].
     Grains(Grains),
 }
 
@@ -211,7 +211,7 @@ pub enum Method {
     IncompressibleSand,
     /// Sand as a free-flowing medium \[NGL10\].
     FreeFlowingSand,
-    /// Grains, and drops of water around them [RSKN08].
+    /// Grains, and drops of water around them \[RSKN08\].
     Grains,
 }
 

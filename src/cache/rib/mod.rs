@@ -2,10 +2,10 @@
 //! archives and when to load them, and OpenVDB files as surfaces and volumes.
 //!
 //! Nothing here knows of the simulation: columns go in, text comes out. What the requests mean stands
-//! in [RISpec] and, for what is newer than that, in RenderMan's manual; `docs/renderman.md` tells which
+//! in \[RISpec\] and, for what is newer than that, in RenderMan's manual; `docs/renderman.md` tells which
 //! page, and what has and has not been run.
 //!
-//! - [RISpec] Pixar, *The RenderMan Interface, version 3.2.1*, 2005: §5.5 points, §5.7 procedural
+//! - \[RISpec\] Pixar, *The RenderMan Interface, version 3.2.1*, 2005: §5.5 points, §5.7 procedural
 //!   primitives, §6 motion, appendix C the bytestream.
 //!
 //! ```text

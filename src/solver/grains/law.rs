@@ -3,13 +3,13 @@
 //! Spring and damper along the normal, a spring and a damper that slip along the tangent, a rolling
 //! spring that slips as well, and the drag of liquid bridges:
 //!
-//! * [RSKN08] W. Rungjiratananon, Z. Szego, Y. Kanamori, T. Nishita, *Real-time animation of sand-water
+//! * \[RSKN08\] W. Rungjiratananon, Z. Szego, Y. Kanamori, T. Nishita, *Real-time animation of sand-water
 //!   interaction*, Computer Graphics Forum 27(7), 2008, doi:10.1111/j.1467-8659.2008.01330.x.
-//! * [CS79] P. A. Cundall, O. D. L. Strack, *A discrete numerical model for granular assemblies*,
+//! * \[CS79\] P. A. Cundall, O. D. L. Strack, *A discrete numerical model for granular assemblies*,
 //!   Géotechnique 29(1), 1979, doi:10.1680/geot.1979.29.1.47: friction that remembers.
-//! * [SP07] T. Schwager, T. Pöschel, *Coefficient of restitution and linear–dashpot model revisited*,
+//! * \[SP07\] T. Schwager, T. Pöschel, *Coefficient of restitution and linear–dashpot model revisited*,
 //!   Granular Matter 9, 2007, doi:10.1007/s10035-007-0065-z: what damper a restitution asks for.
-//! * [ACRO11] J. Ai, J.-F. Chen, J. M. Rotter, J. Y. Ooi, *Assessment of rolling resistance models in
+//! * \[ACRO11\] J. Ai, J.-F. Chen, J. M. Rotter, J. Y. Ooi, *Assessment of rolling resistance models in
 //!   discrete element simulations*, Powder Technology 206, 2011, doi:10.1016/j.powtec.2010.09.030.
 
 use super::grain::Lanes;
@@ -250,7 +250,7 @@ pub fn damping_of_restitution(restitution: f32) -> f32 {
     (0.5 * (low + high)) as f32
 }
 
-/// Restitution of a contact with the damping ratio ζ, 0 … 1 [SP07].
+/// Restitution of a contact with the damping ratio ζ, 0 … 1 \[SP07\].
 pub fn restitution_of_damping(ratio: f64) -> f64 {
     let swing = (1.0 - ratio * ratio).max(0.0).sqrt();
     if swing < 1e-9 {

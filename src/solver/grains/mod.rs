@@ -1,4 +1,4 @@
-//! Grains one by one, and the water between them: [RSKN08] W. Rungjiratananon, Z. Szego, Y. Kanamori,
+//! Grains one by one, and the water between them: \[RSKN08\] W. Rungjiratananon, Z. Szego, Y. Kanamori,
 //! T. Nishita, *Real-time animation of sand-water interaction*, Computer Graphics Forum 27(7), 2008,
 //! doi:10.1111/j.1467-8659.2008.01330.x.
 //!

@@ -10,7 +10,7 @@ use std::f32::consts::PI;
 /// Share of a packing's volume that its grains take.
 const PACKING: f32 = 0.6;
 
-/// Volume V_g [m³] of a grain of `radius` \[m\] with its share of the pores, which wetness fills.
+/// Volume V_g \[m³\] of a grain of `radius` \[m\] with its share of the pores, which wetness fills.
 #[inline(always)]
 pub fn pore_share(radius: f32) -> f32 {
     4.0 / 3.0 * PI / PACKING * radius.powi(3)

@@ -31,7 +31,7 @@ impl Kernels {
         kernels
     }
 
-    /// W_poly6 [1/m³] at a distance whose square is given [m²].
+    /// W_poly6 [1/m³] at a distance whose square is given \[m²\].
     #[inline(always)]
     pub fn density(&self, square: f32) -> f32 {
         self.poly6 * (self.reach * self.reach - square).max(0.0).powi(3)

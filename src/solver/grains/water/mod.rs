@@ -1,4 +1,4 @@
-//! Water around grains: smoothed particle hydrodynamics after [MCG03] M. Müller, D. Charypar, M. Gross,
+//! Water around grains: smoothed particle hydrodynamics after \[MCG03\] M. Müller, D. Charypar, M. Gross,
 //! *Particle-based fluid simulation for interactive applications*, SCA 2003, doi:10.2312/SCA03/154-159.
 //!
 //! Drops stand a dry grain's radius R apart and reach h = 2 R [RSKN08 §5].
@@ -38,7 +38,7 @@ impl Drop {
 /// What a drop's surroundings make of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Squeeze {
-    /// Volume V = m / ρ [m³].
+    /// Volume V = m / ρ \[m³\].
     pub volume: f32,
     /// Pressure p \[Pa\] as [MCG03 eq. 10] takes it: twice the true one.
     pub pressure: f32,
