@@ -207,7 +207,7 @@ fn a_cache_needs_no_geometry_of_its_scene() {
     let output = surface(&cache, &[]);
     assert_eq!(output.status.code(), Some(5));
     let errors = String::from_utf8(output.stdout).unwrap();
-    assert!(errors.contains("scene.json") && errors.contains("output"), "{errors}");
+    assert!(errors.contains("scene.json") && errors.contains("field `scene`"), "{errors}");
 }
 
 #[test]
