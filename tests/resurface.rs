@@ -4,6 +4,8 @@
 mod caches;
 #[path = "common/program.rs"]
 mod program;
+#[path = "common/rib.rs"]
+mod rib;
 
 use caches::{SAND, baked, copy_folder, made_files as files, on_cache, succeeded};
 use foreshore::cache::layout::Product;
@@ -143,6 +145,29 @@ fn each_material_gets_its_own_grids_and_objects() {
 
 /// A drop that moves twelve times its width in a frame: half-way between the shutter's ends, the mean
 /// of both level sets shows nothing, and the surface of the moved particles the drop.
+#[test]
+fn renderman_scenes_draw_the_level_sets_of_the_cache() {
+    let (_folder, cache) = baked(SAND);
+    let root = ["--formats", "rib", "--by-material", "--rib-root", "/job"];
+    succeeded(surface(&cache, &[&root[..], &["--shutter", "-0.25,0.25"]].concat()));
+    for when in ["", ".m0.250", ".p0.250"] {
+        let scene = fs::read(cache.join(format!("rib/scene.surface{when}.0003.rib"))).unwrap();
+        let level_set = format!("surface/scene{when}.0003.vdb");
+        let reader = Reader::open(cache.join(&level_set)).unwrap();
+        let grids: Vec<&str> = reader.grids().iter().map(|g| g.name.as_str()).collect();
+        let drawn = rib::check(&scene).unwrap().blobbies;
+        for (strings, material) in drawn.iter().zip(["grey", "red"]) {
+            let [file, surface, velocity, _] = &strings[..] else { panic!("{strings:?}") };
+            assert_eq!(*file, format!("/job/{level_set}"));
+            assert_eq!(*surface, format!("surface_{material}:levelset"));
+            assert_eq!(*velocity, format!("velocity_{material}:fogvolume"));
+            let known = |named: &str| grids.contains(&named.split(':').next().unwrap());
+            assert!(known(surface) && known(velocity), "{grids:?}");
+        }
+        assert_eq!(drawn.len(), 2);
+    }
+}
+
 #[test]
 fn a_fast_drop_is_there_at_every_time_of_the_shutter() {
     let text = r#"

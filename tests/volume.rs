@@ -4,6 +4,8 @@
 mod caches;
 #[path = "common/program.rs"]
 mod program;
+#[path = "common/rib.rs"]
+mod rib;
 
 use caches::{SAND, baked, copy_folder, made_files, on_cache, succeeded};
 use foreshore::cache::layout::Product;
@@ -97,6 +99,29 @@ fn parts_by_several_processes_are_the_whole_and_are_left_alone() {
     assert!(again.iter().filter(|e| e["event"] == "frame").all(|e| e["unchanged"] == true));
     let info = foreshore(&["info", cache.to_str().unwrap(), "--verify", "--json"]);
     assert_eq!(info.status.code(), Some(0), "{}", String::from_utf8_lossy(&info.stderr));
+}
+
+#[test]
+fn renderman_draws_the_fog_within_a_box_that_holds_it() {
+    let (_folder, cache) = baked(SAND);
+    let arguments = ["--formats", "rib", "--shutter", "-0.5,0.25", "--attributes", "age"];
+    succeeded(on_cache("volume", &cache, &arguments));
+    let scene = fs::read(cache.join(Product::RibVolume.path("scene", 4))).unwrap();
+    let [(strings, limits)] = &rib::check(&scene).unwrap().volumes[..] else {
+        panic!("one volume")
+    };
+    let file = Product::Volume.path("scene", 4);
+    let expected = [&file, "density:fogvolume", "velocity:fogvolume", "{\"velocityScale\":"];
+    assert_eq!(strings[..3], expected[..3]);
+    assert!(strings[3].starts_with(expected[3]));
+    let particles = load::particles(&cache.join(Product::Particles.path("scene", 4))).unwrap();
+    for (x, v) in particles.position.iter().zip(&particles.velocity) {
+        for place in [-0.5, 0.0, 0.25].map(|when| (*x + *v * (when / 24.0)).to_array()) {
+            assert!((0..3).all(|a| limits[2 * a] < place[a] && place[a] < limits[2 * a + 1]));
+        }
+    }
+    // Not so large that nothing would be left out: half a metre of sand in a box of blocks of 0.4 m.
+    assert!(limits[3] - limits[2] < 1.5, "{limits:?}");
 }
 
 #[test]

@@ -43,11 +43,15 @@ pub enum Product {
     RibPoints,
     /// A RenderMan scene that loads render points.
     RibScene,
+    /// A RenderMan scene that draws the level set.
+    RibSurface,
+    /// A RenderMan scene that draws the fog volume.
+    RibVolume,
 }
 
 impl Product {
     /// All products, in the order in which a frame lists them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Particles,
         Self::Surface,
         Self::Bodies,
@@ -58,6 +62,8 @@ impl Product {
         Self::Points,
         Self::RibPoints,
         Self::RibScene,
+        Self::RibSurface,
+        Self::RibVolume,
     ];
 
     /// Folder in the cache.
@@ -69,7 +75,7 @@ impl Product {
             Self::Mesh | Self::MeshPly | Self::MeshObj => "mesh",
             Self::Volume => "volume",
             Self::Points => "points",
-            Self::RibPoints | Self::RibScene => "rib",
+            Self::RibPoints | Self::RibScene | Self::RibSurface | Self::RibVolume => "rib",
         }
     }
 
@@ -77,7 +83,7 @@ impl Product {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Particles | Self::Mesh | Self::Points => "abc",
-            Self::RibPoints | Self::RibScene => "rib",
+            Self::RibPoints | Self::RibScene | Self::RibSurface | Self::RibVolume => "rib",
             Self::Surface | Self::Volume => "vdb",
             Self::Bodies => "json",
             Self::MeshPly => "ply",
@@ -87,14 +93,25 @@ impl Product {
 
     /// Path of a file for a time beside the frame's own, called `when`, as [`Product::path`].
     pub fn path_at(self, name: &str, frame: i32, when: &str) -> String {
-        format!("{}/{name}.{when}.{frame:04}.{}", self.folder(), self.extension())
+        self.named(name, &format!(".{when}"), frame)
     }
 
     /// Path of a frame's file relative to the cache, `FOLDER/NAME.####.EXT` with `/` on every
     /// system.
     pub fn path(self, name: &str, frame: i32) -> String {
-        let of_what = if self == Self::RibPoints { ".points" } else { "" };
-        format!("{}/{name}{of_what}.{frame:04}.{}", self.folder(), self.extension())
+        self.named(name, "", frame)
+    }
+
+    /// `when` is empty, or begins with a dot.
+    fn named(self, name: &str, when: &str, frame: i32) -> String {
+        // What shares a folder and an extension with another product.
+        let of_what = match self {
+            Self::RibPoints => ".points",
+            Self::RibSurface => ".surface",
+            Self::RibVolume => ".volume",
+            _ => "",
+        };
+        format!("{}/{name}{of_what}{when}.{frame:04}.{}", self.folder(), self.extension())
     }
 }
 

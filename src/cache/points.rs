@@ -71,11 +71,8 @@ fn fill(
         vectors.iter().map(|(name, _)| AttributeSpec::new::<[f32; 3]>(name)).collect();
     specs.extend(attributes.iter().map(|a| AttributeSpec::new::<f32>(a.name())));
     let numbers: Vec<Vec<f32>> = attributes.iter().map(|a| a.of(points)).collect();
-    let of_vectors =
-        |column: &'_ Vec<Vec3>| -> Vec<[f32; 3]> { bytemuck::cast_slice(column).to_vec() };
-    let vectors: Vec<Vec<[f32; 3]>> =
-        vectors.iter().map(|(_, column)| of_vectors(column)).collect();
-    let mut values: Vec<Values<'_>> = vectors.iter().map(Into::into).collect();
+    let vectors = vectors.map(|(_, column)| bytemuck::cast_slice::<Vec3, [f32; 3]>(column));
+    let mut values: Vec<Values<'_>> = vectors.map(Into::into).into();
     values.extend(numbers.iter().map(Into::<Values<'_>>::into));
     let frame = PointsFrame {
         positions: bytemuck::cast_slice(&points.position),
@@ -116,11 +113,7 @@ pub fn write_rib(
     write_points(file, &points, options)
 }
 
-/// Writes a RenderMan scene that loads an archive of points when its box comes into view.
-///
-/// # Errors
-/// A full disk and others.
-pub fn write_rib_scene(file: &mut AtomicFile, archive: &str, bound: Bound) -> Result<(), RibError> {
-    let (name, file_name) = ("points".to_owned(), archive.to_owned());
-    rib::write_scene(file, &[Entity::Archive { name, file: file_name, bound }])
+/// What loads an archive of points when its box comes into view.
+pub fn entity(file: String, bound: Bound) -> Entity {
+    Entity::Archive { name: "points".to_owned(), file, bound }
 }

@@ -1,6 +1,7 @@
 //! Level sets as OpenVDB files: grids `surface` (m) and `velocity` (m/s), Y up.
 
 use super::atomic::AtomicFile;
+use super::rib::{Entity, Volume, VolumeKind};
 use super::{CREATOR, CacheError};
 use crate::numerics::field::Block;
 use crate::numerics::grid::{BLOCK_CELLS, BLOCK_EDGE};
@@ -58,10 +59,28 @@ pub struct NamedSurface<'a> {
 
 impl NamedSurface<'_> {
     fn grid_name(&self, name: &str) -> String {
-        match self.suffix {
-            "" => name.to_owned(),
-            suffix => format!("{name}_{suffix}"),
-        }
+        suffixed(name, self.suffix)
+    }
+
+    /// What draws the surface with RenderMan, from the OpenVDB `file` of so many frames a second.
+    pub fn entity(&self, file: String, fps: f64) -> Entity {
+        Entity::Volume(Volume {
+            name: self.grid_name(SURFACE_GRID),
+            file,
+            kind: VolumeKind::Surface,
+            grid: self.grid_name(SURFACE_GRID),
+            velocity: Some(self.grid_name(VELOCITY_GRID)),
+            attributes: Vec::new(),
+            fps,
+        })
+    }
+}
+
+/// The name of a grid of one material, or of all if `suffix` is empty.
+pub(super) fn suffixed(name: &str, suffix: &str) -> String {
+    match suffix {
+        "" => name.to_owned(),
+        suffix => format!("{name}_{suffix}"),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Fog volumes as OpenVDB files: grids `density` and `velocity` (m/s), Y up.
 
 use super::atomic::AtomicFile;
-use super::surface::{SurfaceInfo, VELOCITY_GRID, file_metadata, lowest_voxel, refused};
+use super::rib::{Bound, Entity, Volume, VolumeKind};
+use super::surface::{SurfaceInfo, VELOCITY_GRID, file_metadata, lowest_voxel, refused, suffixed};
 use super::{CREATOR, CacheError};
+use crate::numerics::grid::BLOCK_EDGE;
 use crate::surface::fog::Fog;
 use foreshore_vdb::{GridClass, GridView, LeafMask, Transform, WriteError, Writer, active_mask};
 use rayon::prelude::*;
@@ -18,6 +20,40 @@ pub struct NamedFog<'a> {
     pub suffix: &'a str,
     /// The fog.
     pub fog: &'a Fog,
+}
+
+impl NamedFog<'_> {
+    fn grid_name(&self, name: &str) -> String {
+        suffixed(name, self.suffix)
+    }
+
+    /// What draws the fog with RenderMan, from the OpenVDB `file` of so many frames a second, within a box
+    /// that holds it for so many seconds before and after its own time.
+    pub fn entity(&self, file: String, fps: f64, seconds: f32) -> Entity {
+        let attributes = self.fog.attributes.iter().map(|a| self.grid_name(&a.name)).collect();
+        Entity::Volume(Volume {
+            name: self.grid_name(DENSITY_GRID),
+            file,
+            kind: VolumeKind::Fog(self.bound(seconds)),
+            grid: self.grid_name(DENSITY_GRID),
+            velocity: Some(self.grid_name(VELOCITY_GRID)),
+            attributes,
+            fps,
+        })
+    }
+
+    fn bound(&self, seconds: f32) -> Bound {
+        let fog = self.fog;
+        let edge = BLOCK_EDGE as f32 * fog.voxel_size;
+        let blocks = fog.grid.blocks().iter().zip(&fog.velocity.blocks);
+        let boxes = blocks.map(|(at, velocities)| {
+            let fastest = velocities.0.iter().map(|v| v.length()).fold(0.0, f32::max);
+            // A voxel more, since renderers interpolate.
+            let center = (at.as_vec3() + 0.5) * edge;
+            Bound::around(center, 0.5 * edge + fog.voxel_size + fastest * seconds)
+        });
+        boxes.fold(Bound::EMPTY, Bound::union)
+    }
 }
 
 /// Writes fogs.
@@ -38,11 +74,7 @@ pub fn write(
 }
 
 fn add(writer: &mut Writer, named: &NamedFog<'_>, info: &SurfaceInfo) -> Result<(), WriteError> {
-    let NamedFog { suffix, fog } = named;
-    let name = |grid: &str| match *suffix {
-        "" => grid.to_owned(),
-        suffix => format!("{grid}_{suffix}"),
-    };
+    let fog = named.fog;
     let origins: Vec<[i32; 3]> = fog.grid.blocks().iter().map(lowest_voxel).collect();
     let densities = &fog.density.blocks;
     let masks: Vec<LeafMask> =
@@ -53,7 +85,7 @@ fn add(writer: &mut Writer, named: &NamedFog<'_>, info: &SurfaceInfo) -> Result<
     let scalars = std::iter::once((DENSITY_GRID, densities));
     let attributes = fog.attributes.iter().map(|a| (a.name.as_str(), &a.values.blocks));
     for (grid, blocks) in scalars.chain(attributes) {
-        let name = name(grid);
+        let name = named.grid_name(grid);
         let view = GridView::new(&name, 0.0, &origins, &masks, blocks)
             .class(GridClass::FogVolume)
             .transform(transform)
@@ -61,7 +93,7 @@ fn add(writer: &mut Writer, named: &NamedFog<'_>, info: &SurfaceInfo) -> Result<
             .meta("creator", CREATOR);
         writer.add(&view)?;
     }
-    let name = name(VELOCITY_GRID);
+    let name = named.grid_name(VELOCITY_GRID);
     let view = GridView::new(&name, [0.0; 3], &origins, &masks, &fog.velocity.blocks)
         .transform(transform)
         .half(info.half)

@@ -143,6 +143,10 @@ pub struct SurfaceArguments {
     /// each
     #[arg(long, value_name = "OPEN,CLOSE", value_parser = parse_shutter, allow_hyphen_values = true)]
     pub shutter: Option<[f32; 2]>,
+    /// What goes before paths in the cache when RenderMan scenes name files: the cache's own path, unless
+    /// the renderer looks for files there
+    #[arg(long, value_name = "PATH", default_value = "", hide_default_value = true)]
+    pub rib_root: String,
     /// Memory that a surface may take, in GiB
     #[arg(long, value_name = "GIB", default_value = "16")]
     pub memory: f64,
@@ -158,6 +162,8 @@ pub enum SurfaceFormatName {
     Ply,
     /// Triangle mesh, OBJ
     Obj,
+    /// RenderMan scene that draws the level set, which is written too
+    Rib,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -171,6 +177,9 @@ pub enum SurfaceAttributeName {
 pub struct VolumeArguments {
     #[command(flatten)]
     pub of: RebuildArguments,
+    /// What to write: the volume is written in any case
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "vdb")]
+    pub formats: Vec<VolumeFormatName>,
     /// Edge of a voxel in cells of the simulation, 0.05 to 50
     #[arg(long, value_name = "CELLS", default_value = "1")]
     pub voxel: f32,
@@ -189,9 +198,24 @@ pub struct VolumeArguments {
     /// Values of the particles that the volume gets too
     #[arg(long, value_enum, value_delimiter = ',')]
     pub attributes: Vec<SurfaceAttributeName>,
+    /// When the shutter opens and closes, in frames, for RenderMan scenes: -0.25,0.25 for half a frame
+    #[arg(long, value_name = "OPEN,CLOSE", value_parser = parse_shutter, allow_hyphen_values = true)]
+    pub shutter: Option<[f32; 2]>,
+    /// What goes before paths in the cache when RenderMan scenes name files: the cache's own path, unless
+    /// the renderer looks for files there
+    #[arg(long, value_name = "PATH", default_value = "", hide_default_value = true)]
+    pub rib_root: String,
     /// Memory that a volume may take, in GiB
     #[arg(long, value_name = "GIB", default_value = "16")]
     pub memory: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VolumeFormatName {
+    /// Density, velocity and values, OpenVDB
+    Vdb,
+    /// RenderMan scene that draws it
+    Rib,
 }
 
 #[derive(Debug, Args)]
@@ -230,6 +254,10 @@ pub struct PointsArguments {
     /// Pack RenderMan archives with gzip
     #[arg(long)]
     pub gzip: bool,
+    /// What goes before paths in the cache when RenderMan scenes name files: the cache's own path, unless
+    /// the renderer looks for files there
+    #[arg(long, value_name = "PATH", default_value = "", hide_default_value = true)]
+    pub rib_root: String,
     /// Memory that points may take, in GiB
     #[arg(long, value_name = "GIB", default_value = "16")]
     pub memory: f64,
@@ -289,6 +317,8 @@ pub struct PreviewArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PreviewWhat {
     Particles,
+    /// Render points, made by `foreshore points`
+    Points,
     Surface,
 }
 

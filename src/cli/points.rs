@@ -32,7 +32,11 @@ fn request(arguments: &PointsArguments) -> PointRequest {
         color_variation: arguments.color_variation,
         hidden_depth: arguments.hidden_depth,
         attributes,
-        rib: RibRequest { shutter: arguments.shutter, gzip: arguments.gzip },
+        rib: RibRequest {
+            shutter: arguments.shutter,
+            gzip: arguments.gzip,
+            root: arguments.rib_root.clone(),
+        },
         memory_limit: (arguments.memory.max(0.0) * GIB) as u64,
     }
 }

@@ -15,6 +15,7 @@ pub fn run(arguments: &PreviewArguments) -> Result<Exit, Failure> {
     };
     let what = arguments.what.map(|what| match what {
         PreviewWhat::Particles => Product::Particles,
+        PreviewWhat::Points => Product::Points,
         PreviewWhat::Surface => Product::Surface,
     });
     let [width, height] = arguments.size;

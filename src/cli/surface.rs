@@ -15,6 +15,9 @@ pub fn run(arguments: &SurfaceArguments) -> Result<Exit, Failure> {
 
 fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
     let mut formats: Vec<SurfaceFormat> = arguments.formats.iter().map(|f| format(*f)).collect();
+    if formats.contains(&SurfaceFormat::Rib) {
+        formats.push(SurfaceFormat::LevelSet);
+    }
     formats.sort_unstable();
     formats.dedup();
     // The frame's own time is always there.
@@ -34,6 +37,7 @@ fn request(arguments: &SurfaceArguments) -> SurfaceRequest {
         by_material: arguments.by_material,
         attributes: rebuild::attributes(&arguments.attributes),
         shutter,
+        rib_root: arguments.rib_root.clone(),
         memory_limit: (arguments.memory.max(0.0) * GIB) as u64,
     }
 }
@@ -44,5 +48,6 @@ fn format(name: SurfaceFormatName) -> SurfaceFormat {
         SurfaceFormatName::Abc => SurfaceFormat::Alembic,
         SurfaceFormatName::Ply => SurfaceFormat::Ply,
         SurfaceFormatName::Obj => SurfaceFormat::Obj,
+        SurfaceFormatName::Rib => SurfaceFormat::Rib,
     }
 }

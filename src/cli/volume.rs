@@ -1,10 +1,10 @@
 //! `foreshore volume`: fog volumes of baked particles.
 
-use super::args::VolumeArguments;
+use super::args::{VolumeArguments, VolumeFormatName};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::rebuild::{self, GIB, Shown};
-use foreshore::run::{VolumeRequest, volumes};
+use foreshore::run::{RibRequest, VolumeRequest, volumes};
 
 /// Makes the volumes; fails at the end if some frames could not be made.
 pub fn run(arguments: &VolumeArguments) -> Result<Exit, Failure> {
@@ -14,7 +14,13 @@ pub fn run(arguments: &VolumeArguments) -> Result<Exit, Failure> {
 }
 
 fn request(arguments: &VolumeArguments) -> VolumeRequest {
+    let rib = arguments.formats.contains(&VolumeFormatName::Rib);
     VolumeRequest {
+        rib: rib.then(|| RibRequest {
+            shutter: arguments.shutter,
+            gzip: false,
+            root: arguments.rib_root.clone(),
+        }),
         voxel: arguments.voxel,
         spread: arguments.spread,
         thin: arguments.thin,

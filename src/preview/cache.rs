@@ -35,7 +35,7 @@ pub enum PreviewFrames {
 pub struct CacheRequest {
     /// Frames to draw.
     pub frames: PreviewFrames,
-    /// Particles or surface; `None` takes the surface where the cache has one.
+    /// Particles, render points or surface; `None` takes the surface where the cache has one.
     pub what: Option<Product>,
     /// Size of each frame's picture.
     pub options: PreviewOptions,
@@ -68,11 +68,17 @@ pub enum PreviewError {
         last: i32,
     },
     /// The frame was baked without this product.
-    #[error("frame {frame} has no {product}; set `output.{product}` in the scene and bake again")]
+    #[error(
+        "frame {frame} has no {product}; {}",
+        match *product {
+            "points" => "make them with `foreshore points`".to_owned(),
+            baked => format!("set `output.{baked}` in the scene and bake again"),
+        }
+    )]
     NoProduct {
         /// Frame.
         frame: i32,
-        /// `particles` or `surface`.
+        /// `particles`, `points` or `surface`.
         product: &'static str,
     },
     /// A particle archive cannot be read.
@@ -184,7 +190,9 @@ fn bounds_of_frames(
     let mut corners: Vec<Vec3> = Vec::new();
     for entry in entries {
         let frame = match what {
-            Product::Particles => PreviewBounds::around(load::particles(cache, entry)?.positions),
+            Product::Particles | Product::Points => {
+                PreviewBounds::around(load::points(cache, entry, what)?.positions)
+            }
             Product::Surface => {
                 let surface = load::surface(cache, entry)?;
                 let size = 8.0 * surface.cell_size;
@@ -221,7 +229,9 @@ impl FrameDrawer<'_> {
     fn draw(&mut self, entry: &FrameEntry) -> Result<Image, PreviewError> {
         let (mut particles, mut surface) = (load::Cloud::default(), None::<LevelSet>);
         match self.what {
-            Product::Particles => particles = load::particles(self.cache, entry)?,
+            Product::Particles | Product::Points => {
+                particles = load::points(self.cache, entry, self.what)?;
+            }
             Product::Surface => surface = Some(load::surface(self.cache, entry)?),
             _ => {}
         }

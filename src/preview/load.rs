@@ -36,9 +36,13 @@ pub(super) fn scene(cache: &Path) -> Result<Scene, PreviewError> {
     Ok(Scene::load(cache.join(layout::SCENE)).map_err(Box::new)?)
 }
 
-/// All points of a frame's particle archive.
-pub(super) fn particles(cache: &Path, entry: &FrameEntry) -> Result<Cloud, PreviewError> {
-    let path = file_of(cache, entry, Product::Particles)?;
+/// All points of an archive of a frame: its particles or render points.
+pub(super) fn points(
+    cache: &Path,
+    entry: &FrameEntry,
+    what: Product,
+) -> Result<Cloud, PreviewError> {
+    let path = file_of(cache, entry, what)?;
     read_points(&path).map_err(|source| PreviewError::Particles { path, source })
 }
 

@@ -4,6 +4,8 @@
 //! appendix C for the text, §5.5 and §6.1 for points and motion; for `Procedural2`, `Volume` and the
 //! `Blobby` opcode 1004 from RenderMan's manual.
 
+#![allow(dead_code)] // no test uses all of it
+
 use std::collections::HashMap;
 
 /// A word of the text.

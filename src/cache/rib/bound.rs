@@ -21,8 +21,8 @@ impl Bound {
         !self.min.cmple(self.max).all()
     }
 
-    /// The box around a ball. Rounding can only make it larger.
-    pub fn of_ball(center: Vec3, radius: f32) -> Self {
+    /// The box around a ball, or a cube of half the edge `radius` \[m\]. Rounding can only make it larger.
+    pub fn around(center: Vec3, radius: f32) -> Self {
         // A sum is off by half the distance to the next number at most.
         let down = |x: f32| (x - radius).next_down();
         let up = |x: f32| (x + radius).next_up();

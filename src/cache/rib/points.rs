@@ -217,7 +217,7 @@ impl<'a> Points<'a> {
                     let position = self.positions[index];
                     return Err(RibError::NotFinite { index, position, velocity });
                 }
-                bound = bound.union(Bound::of_ball(place, 0.5 * width));
+                bound = bound.union(Bound::around(place, 0.5 * width));
             }
             Ok(bound)
         };

@@ -64,16 +64,21 @@ impl Facts {
 impl Source {
     /// The files that `maker` makes of a frame.
     pub(super) fn plan(&self, entry: &FrameEntry, maker: &impl Maker) -> Vec<Planned> {
-        let path = |(product, when): (Product, f32)| {
-            let (name, frame) = (&self.manifest.header.name, entry.frame);
-            let sign = if when < 0.0 { "m" } else { "p" };
-            let path = match when == 0.0 {
-                true => product.path(name, frame),
-                false => product.path_at(name, frame, &format!("{sign}{:.3}", when.abs())),
-            };
+        let planned = |(product, when): (Product, f32)| {
+            let path = self.path(product, entry.frame, when);
             Planned { product, when, path }
         };
-        maker.products().into_iter().map(path).collect()
+        maker.products().into_iter().map(planned).collect()
+    }
+
+    /// Path of a file for so many frames after a frame's own time, relative to the cache.
+    pub(super) fn path(&self, product: Product, frame: i32, when: f32) -> String {
+        let name = &self.manifest.header.name;
+        let sign = if when < 0.0 { "m" } else { "p" };
+        match when == 0.0 {
+            true => product.path(name, frame),
+            false => product.path_at(name, frame, &format!("{sign}{:.3}", when.abs())),
+        }
     }
 
     /// The particle file of a frame.

@@ -10,7 +10,7 @@ mod points;
 mod surfaces;
 mod volumes;
 
-pub use points::{PointAttribute, PointFormat, PointRequest, RibRequest, points};
+pub use points::{PointAttribute, PointFormat, PointRequest, points};
 pub use surfaces::{SurfaceAttribute, SurfaceFormat, SurfaceRequest, surfaces};
 pub use volumes::{VolumeRequest, volumes};
 
@@ -38,6 +38,34 @@ pub struct RebuildJob {
     pub frames: Option<RangeInclusive<i32>>,
     /// Worker threads, as for a bake.
     pub threads: Option<usize>,
+}
+
+/// How RenderMan scenes and archives are written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RibRequest {
+    /// When the shutter opens and closes, in frames after the frame's own time; without one, points stand
+    /// still.
+    pub shutter: Option<[f32; 2]>,
+    /// Pack archives with gzip.
+    pub gzip: bool,
+    /// What goes before paths in the cache when scenes name files: the cache's own path where the renderer
+    /// does not look for them there.
+    pub root: String,
+}
+
+impl RibRequest {
+    /// The longest time between the frame and when the shutter is open (frames).
+    fn longest(&self) -> f32 {
+        self.shutter.map_or(0.0, |[open, close]| open.abs().max(close.abs()))
+    }
+}
+
+/// How a RenderMan scene names a file of the cache.
+fn rib_name(root: &str, path: &str) -> String {
+    match root {
+        "" => path.to_owned(),
+        root => format!("{}/{path}", root.trim_end_matches('/')),
+    }
 }
 
 /// What happens while frames are made.

@@ -2,14 +2,15 @@
 
 use super::facts::Material;
 use super::{
-    Figures, Made, Maker, Planned, RebuildJob, RebuildObserver, RebuildOutcome, Source, rebuild,
+    Figures, Made, Maker, Planned, RebuildJob, RebuildObserver, RebuildOutcome, RibRequest, Source,
+    rebuild, rib_name,
 };
 use crate::cache::atomic::AtomicFile;
 use crate::cache::layout::Product;
 use crate::cache::manifest::{Depth, FrameEntry};
 pub use crate::cache::points::PointAttribute;
 use crate::cache::points::{self as point_files};
-use crate::cache::rib::{Bound, Packing, PointsOptions, Shutter};
+use crate::cache::rib::{Bound, Packing, PointsOptions, Shutter, write_scene};
 use crate::run::RebuildError;
 use crate::surface::render_points::{
     Look, LookOptions, Parents, PointOptions, RenderPoints, Turnover,
@@ -44,16 +45,6 @@ pub struct PointRequest {
     pub rib: RibRequest,
     /// Memory that points may take (bytes).
     pub memory_limit: u64,
-}
-
-/// How RenderMan archives are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct RibRequest {
-    /// When the shutter opens and closes, in frames after the frame's own time; without one, points stand
-    /// still.
-    pub shutter: Option<[f32; 2]>,
-    /// Pack them with gzip.
-    pub gzip: bool,
 }
 
 /// A kind of file that holds render points.
@@ -234,15 +225,16 @@ impl Maker for PointMaker<'_> {
         let (fps, attributes) = (source.manifest.header.fps, &self.request.attributes[..]);
         let mut bound = Bound::EMPTY;
         let mut digests = Vec::new();
-        for (n, file) in planned.iter().enumerate() {
+        for file in planned {
             let mut out = AtomicFile::create(&source.cache.join(&file.path))?;
             match file.product {
                 Product::RibPoints => {
                     bound = point_files::write_rib(&mut out, &shown, attributes, &self.rib(fps))?;
                 }
                 Product::RibScene => {
-                    let archive = planned[n - 1].path.rsplit('/').next().unwrap_or_default();
-                    point_files::write_rib_scene(&mut out, archive, bound)?;
+                    let archive = source.path(Product::RibPoints, entry.frame, 0.0);
+                    let archive = rib_name(&self.request.rib.root, &archive);
+                    write_scene(&mut out, &[point_files::entity(archive, bound)])?;
                 }
                 _ => point_files::write_alembic(&mut out, &shown, attributes, [entry.time, fps])?,
             }

@@ -2,6 +2,7 @@
 
 use super::{
     Figures, Made, Maker, Planned, RebuildJob, RebuildObserver, RebuildOutcome, Source, rebuild,
+    rib_name,
 };
 use crate::cache::CacheError;
 use crate::cache::atomic::{self, AtomicFile};
@@ -9,6 +10,7 @@ use crate::cache::layout::Product;
 use crate::cache::load::{self, BakedParticles};
 use crate::cache::manifest::FrameEntry;
 use crate::cache::mesh::{self as mesh_files, MeshInfo, NamedMesh};
+use crate::cache::rib::write_scene;
 use crate::cache::surface::{self as surface_files, NamedSurface, SurfaceInfo};
 use crate::particles::{Clump, DeepWater};
 use crate::run::RebuildError;
@@ -41,6 +43,8 @@ pub struct SurfaceRequest {
     pub attributes: Vec<SurfaceAttribute>,
     /// Times at which surfaces are made beside the frame's own, in frames before (negative) or after it.
     pub shutter: Vec<f32>,
+    /// What goes before paths in the cache when RenderMan scenes name files.
+    pub rib_root: String,
     /// Memory that a surface may take (bytes).
     pub memory_limit: u64,
 }
@@ -64,6 +68,8 @@ pub enum SurfaceFormat {
     Ply,
     /// A triangle mesh as OBJ.
     Obj,
+    /// A RenderMan scene that draws the OpenVDB file, which is to be among the formats or there already.
+    Rib,
 }
 
 impl SurfaceFormat {
@@ -73,7 +79,12 @@ impl SurfaceFormat {
             Self::Alembic => Product::Mesh,
             Self::Ply => Product::MeshPly,
             Self::Obj => Product::MeshObj,
+            Self::Rib => Product::RibSurface,
         }
+    }
+
+    fn has_mesh(self) -> bool {
+        !matches!(self, Self::LevelSet | Self::Rib)
     }
 }
 
@@ -256,7 +267,7 @@ impl Frame<'_> {
         };
         let surface = wrap(&matter, Some((deep, cell)), &options)
             .map_err(|error| self.source.refused(error))?;
-        let mesh = match request.formats.iter().any(|f| *f != SurfaceFormat::LevelSet) {
+        let mesh = match request.formats.iter().any(|f| f.has_mesh()) {
             true => {
                 let (smoothing, adaptivity) = (request.mesh_smoothing, request.adaptivity);
                 mesh(&surface, &MeshOptions { smoothing, adaptivity })?
@@ -271,18 +282,14 @@ impl Frame<'_> {
         format: SurfaceFormat,
         planned: &Planned,
         wrapped: &[Wrapped],
-    ) -> Result<atomic::Digest, CacheError> {
+    ) -> Result<atomic::Digest, RebuildError> {
         let source = self.source;
         let mut file = AtomicFile::create(&source.cache.join(&planned.path))?;
         let (fps, half) = (source.manifest.header.fps, source.scene.output.half);
         let (frame, time) = (self.entry.frame, self.entry.time + source.seconds(planned.when));
         match format {
             SurfaceFormat::LevelSet => {
-                let named = wrapped.iter().map(|w| NamedSurface {
-                    suffix: w.material.as_deref().unwrap_or(""),
-                    surface: &w.surface,
-                });
-                let named: Vec<NamedSurface<'_>> = named.collect();
+                let named: Vec<NamedSurface<'_>> = wrapped.iter().map(Wrapped::named).collect();
                 let info = SurfaceInfo { frame, time, fps, half };
                 let deep = (&self.deep, source.cell_size());
                 surface_files::write(&mut file, &named, deep, &info)?;
@@ -296,12 +303,22 @@ impl Frame<'_> {
             }
             SurfaceFormat::Ply => mesh_files::write_ply(&mut file, &joined(wrapped))?,
             SurfaceFormat::Obj => mesh_files::write_obj(&mut file, &joined(wrapped))?,
+            SurfaceFormat::Rib => {
+                let level_set = source.path(Product::Surface, frame, planned.when);
+                let level_set = rib_name(&self.request.rib_root, &level_set);
+                let entities = wrapped.iter().map(|w| w.named().entity(level_set.clone(), fps));
+                write_scene(&mut file, &entities.collect::<Vec<_>>())?;
+            }
         }
-        file.commit()
+        Ok(file.commit()?)
     }
 }
 
 impl Wrapped {
+    fn named(&self) -> NamedSurface<'_> {
+        NamedSurface { suffix: self.material.as_deref().unwrap_or(""), surface: &self.surface }
+    }
+
     /// Name of its object.
     fn object(&self) -> String {
         match &self.material {

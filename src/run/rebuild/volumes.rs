@@ -2,12 +2,14 @@
 
 use super::surfaces::SurfaceAttribute;
 use super::{
-    Figures, Made, Maker, Planned, RebuildJob, RebuildObserver, RebuildOutcome, Source, rebuild,
+    Figures, Made, Maker, Planned, RebuildJob, RebuildObserver, RebuildOutcome, RibRequest, Source,
+    rebuild, rib_name,
 };
 use crate::cache::atomic::AtomicFile;
 use crate::cache::layout::Product;
 use crate::cache::load::BakedParticles;
 use crate::cache::manifest::FrameEntry;
+use crate::cache::rib::write_scene;
 use crate::cache::surface::SurfaceInfo;
 use crate::cache::volume::{self as volume_files, NamedFog};
 use crate::run::RebuildError;
@@ -22,6 +24,8 @@ const RECIPE_VERSION: u32 = 1;
 /// Which volumes to make.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VolumeRequest {
+    /// A RenderMan scene that draws the volumes too, if wanted.
+    pub rib: Option<RibRequest>,
     /// Edge of a voxel in cells of the simulation.
     pub voxel: f32,
     /// How far a particle spreads, in its own semi-axes; as is usual if absent.
@@ -56,7 +60,8 @@ struct VolumeMaker<'a> {
 
 impl Maker for VolumeMaker<'_> {
     fn products(&self) -> Vec<(Product, f32)> {
-        vec![(Product::Volume, 0.0)]
+        let scene = self.request.rib.iter().map(|_| (Product::RibVolume, 0.0));
+        std::iter::once((Product::Volume, 0.0)).chain(scene).collect()
     }
 
     fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
@@ -86,7 +91,15 @@ impl Maker for VolumeMaker<'_> {
         let mut digests = Vec::new();
         for file in planned {
             let mut out = AtomicFile::create(&source.cache.join(&file.path))?;
-            volume_files::write(&mut out, &named, &info)?;
+            match &self.request.rib {
+                Some(rib) if file.product == Product::RibVolume => {
+                    let path = rib_name(&rib.root, &source.path(Product::Volume, entry.frame, 0.0));
+                    let seconds = rib.longest() / info.fps as f32;
+                    let entities = named.iter().map(|n| n.entity(path.clone(), info.fps, seconds));
+                    write_scene(&mut out, &entities.collect::<Vec<_>>())?;
+                }
+                _ => volume_files::write(&mut out, &named, &info)?,
+            }
             digests.push(out.commit()?);
         }
         Ok(Made { figures: Figures::Volumes { volume }, digests })
