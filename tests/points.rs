@@ -32,7 +32,7 @@ fn points(cache: &Path, frame: i32, names: &[&str]) -> (PointsSample, Vec<Vec<f3
     (found.unwrap(), columns)
 }
 
-fn of_frame<'a>(told: &'a [Json], frame: i32) -> &'a Json {
+fn of_frame(told: &[Json], frame: i32) -> &Json {
     told.iter().find(|e| e["event"] == "frame" && e["frame"] == frame).unwrap()
 }
 

@@ -68,7 +68,7 @@ fn fill(
     let of_clumps = of_clumps.chain([AttributeSpec::new::<f32>(VOLUME)]);
     let has_clumps = !particles.clump.is_empty();
     let of_grains = WETNESS.iter().map(|name| AttributeSpec::new::<f32>(name));
-    let of_grains = of_grains.chain([AttributeSpec::new::<[f32; 3]>(COLOR)]);
+    let of_grains = of_grains.chain([AttributeSpec::new::<[f32; 3]>(COLOR).interpretation("rgb")]);
     let has_grains = !particles.grain.is_empty();
     let specs = floats.chain(of_clumps.filter(|_| has_clumps));
     let specs = specs.chain(of_grains.filter(|_| has_grains)).collect();

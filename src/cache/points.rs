@@ -3,6 +3,7 @@
 use super::CacheError;
 use super::archive::{self, Archive};
 use super::atomic::AtomicFile;
+use super::particles::COLOR;
 use super::rib::{
     self, Bound, Column, Entity, Points, PointsOptions, RibError, Widths, write_points,
 };
@@ -66,12 +67,19 @@ fn fill(
     attributes: &[PointAttribute],
     times: [f64; 2],
 ) -> Result<(), Error> {
-    let vectors = [("N", &points.normal), ("Cd", &points.color), ("rest", &points.rest)];
+    // Readers turn and move vectors and points as they do positions, and leave colours alone.
+    let vectors = [
+        ("N", "normal", &points.normal),
+        (COLOR, "rgb", &points.color),
+        ("rest", "point", &points.rest),
+    ];
+    let spec =
+        |name: &str, meaning: &str| AttributeSpec::new::<[f32; 3]>(name).interpretation(meaning);
     let mut specs: Vec<AttributeSpec> =
-        vectors.iter().map(|(name, _)| AttributeSpec::new::<[f32; 3]>(name)).collect();
+        vectors.iter().map(|(name, meaning, _)| spec(name, meaning)).collect();
     specs.extend(attributes.iter().map(|a| AttributeSpec::new::<f32>(a.name())));
     let numbers: Vec<Vec<f32>> = attributes.iter().map(|a| a.of(points)).collect();
-    let vectors = vectors.map(|(_, column)| bytemuck::cast_slice::<Vec3, [f32; 3]>(column));
+    let vectors = vectors.map(|(.., column)| bytemuck::cast_slice::<Vec3, [f32; 3]>(column));
     let mut values: Vec<Values<'_>> = vectors.map(Into::into).into();
     values.extend(numbers.iter().map(Into::<Values<'_>>::into));
     let frame = PointsFrame {
@@ -98,7 +106,7 @@ pub fn write_rib(
         attributes.iter().map(|a| (a.name(), a.of(points))).collect();
     let mut columns = vec![
         Column { name: "N", values: rib::Values::Normal(&points.normal) },
-        Column { name: "Cd", values: rib::Values::Color(&points.color) },
+        Column { name: COLOR, values: rib::Values::Color(&points.color) },
         Column { name: "rest", values: rib::Values::Vector(&points.rest) },
     ];
     let floats = numbers.iter().filter(|(name, _)| *name != PointAttribute::Id.name());

@@ -1,11 +1,9 @@
 //! What a surface is wrapped around.
 
-use super::{SurfaceError, SurfaceOptions};
+use super::{SurfaceError, SurfaceOptions, check};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Voxel coordinates stay below this, so that sums of a few never overflow.
-const FARTHEST_VOXEL: f64 = (1 << 28) as f64;
 /// Radii that a particle may have, in spacings. Below half a spacing, flat surfaces show the
 /// particles [ZB05 §5]; particles of more than two reach farther than the neighbourhood.
 const RADII: [f32; 2] = [0.1, 2.0];
@@ -53,44 +51,14 @@ impl<'a> Matter<'a> {
     }
 
     pub(super) fn check(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
-        let particles = self.len();
-        let optional = |length: usize| if length == 0 { particles } else { length };
-        let lengths = [
-            ("velocities", self.velocities.len()),
-            ("radii", optional(self.radii.len())),
-            ("ellipsoids", optional(self.ellipsoids.len())),
-        ];
-        let attributes = self.attributes.iter().map(|a| (a.name, a.values.len()));
-        for (column, length) in lengths.into_iter().chain(attributes) {
-            if length != particles {
-                let column = column.to_owned();
-                return Err(SurfaceError::LengthMismatch { column, length, particles });
-            }
-        }
-        if particles > u32::MAX as usize {
-            return Err(SurfaceError::TooManyParticles { particles });
-        }
-        self.check_motion(options)?;
+        check::lengths(
+            self.len(),
+            &[("velocities", self.velocities.len())],
+            &[("radii", self.radii.len()), ("ellipsoids", self.ellipsoids.len())],
+            self.attributes,
+        )?;
+        check::motion(self.positions, self.velocities, options.voxel_size)?;
         self.check_radii(options)
-    }
-
-    fn check_motion(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {
-        let farthest = (FARTHEST_VOXEL * f64::from(options.voxel_size)) as f32;
-        let bad = |(p, v): (&Vec3, &Vec3)| {
-            !(v.is_finite() && p.abs().max_element() < farthest) || p.is_nan()
-        };
-        let pairs = self.positions.par_iter().zip(self.velocities);
-        match pairs.position_first(bad) {
-            None => Ok(()),
-            Some(index) => {
-                let (position, velocity) = (self.positions[index], self.velocities[index]);
-                Err(if position.is_finite() && velocity.is_finite() {
-                    SurfaceError::TooFar { index, position, voxel_size: options.voxel_size }
-                } else {
-                    SurfaceError::NotFinite { index, position, velocity }
-                })
-            }
-        }
     }
 
     fn check_radii(&self, options: &SurfaceOptions) -> Result<(), SurfaceError> {

@@ -16,6 +16,7 @@
 mod attributes;
 mod average;
 mod bins;
+mod check;
 mod core;
 mod deep;
 mod error;

@@ -9,6 +9,13 @@ WATER_IOR = 1.333
 
 _WATER = "Foreshore Water"
 _GRAINS = "Foreshore Grains"
+_SAND = "Foreshore Sand"
+
+#: Linear colour of dry sand where points bring none of their own.
+_SAND_COLOR = (0.53, 0.40, 0.25, 1.0)
+#: How much light wet sand reflects beside dry: water between the grains sends light forward, so that more of it
+#: is absorbed (Twomey, Bohren & Mergenthaler 1986).
+_WET_SHARE = 0.45
 
 
 def water() -> bpy.types.Material:
@@ -48,6 +55,49 @@ def grains() -> bpy.types.Material:
     links.new(ramp.outputs["Color"], shader.inputs["Base Color"])
     material.diffuse_color = (0.05, 0.25, 0.6, 1.0)
     return material
+
+
+def sand() -> bpy.types.Material:
+    """Grains of the colour `Cd` that each point brings; `wetness` from 0 to 1 makes them dark and glossy."""
+    found = bpy.data.materials.get(_SAND)
+    if found is not None:
+        return found
+    material, shader = _principled(_SAND)
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+
+    def add(kind: str, x: float, y: float, **properties) -> bpy.types.Node:
+        node = nodes.new(kind)
+        node.location = (x, y)
+        for key, value in properties.items():
+            setattr(node, key, value)
+        return node
+
+    color = add("ShaderNodeAttribute", -960, 260, attribute_name="Cd")
+    wetness = add("ShaderNodeAttribute", -960, -60, attribute_name="wetness")
+    # Where there is no such attribute its alpha is 0: Blender 4.5 reads no colours of points.
+    own = add("ShaderNodeMix", -720, 260, data_type="RGBA")
+    _in_use(own.inputs, "A").default_value = _SAND_COLOR
+    links.new(color.outputs["Alpha"], _in_use(own.inputs, "Factor"))
+    links.new(color.outputs["Color"], _in_use(own.inputs, "B"))
+    share = add("ShaderNodeMapRange", -720, -60)
+    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, _WET_SHARE
+    links.new(wetness.outputs["Fac"], share.inputs["Value"])
+    wet = add("ShaderNodeVectorMath", -480, 200, operation="SCALE")
+    links.new(_in_use(own.outputs, "Result"), wet.inputs["Vector"])
+    links.new(share.outputs["Result"], wet.inputs["Scale"])
+    links.new(wet.outputs["Vector"], shader.inputs["Base Color"])
+    roughness = add("ShaderNodeMapRange", -480, -60)
+    roughness.inputs["To Min"].default_value, roughness.inputs["To Max"].default_value = 0.8, 0.2
+    links.new(wetness.outputs["Fac"], roughness.inputs["Value"])
+    links.new(roughness.outputs["Result"], shader.inputs["Roughness"])
+    shader.inputs["Specular IOR Level"].default_value = 0.3
+    material.diffuse_color = _SAND_COLOR
+    return material
+
+
+def _in_use(sockets: bpy.types.bpy_prop_collection, name: str) -> bpy.types.NodeSocket:
+    """The socket of a node that has one of the same name for each kind of data."""
+    return next(s for s in sockets if s.name == name and s.enabled)
 
 
 def _principled(name: str) -> tuple[bpy.types.Material, bpy.types.Node]:

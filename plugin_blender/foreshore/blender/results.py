@@ -1,4 +1,5 @@
-"""Shows a cache: its surface as a mesh made from the level set, its particles as a point cloud.
+"""Shows a cache: its surface as a mesh made from the level set, its particles and its render points as
+point clouds.
 
 Nothing is changed by frame handlers: both follow the frame through Blender's own sequence readers
 and Geometry Nodes, on farms and in versions without the add-on as well.
@@ -19,8 +20,8 @@ from . import export, materials, nodes
 #: Custom property that marks a result and says what it shows.
 _MARK = "foreshore_result"
 
-#: Path of the points in every particle archive.
-_POINTS = "/particles/particlesShape"
+#: Path of the points in the archives of a kind.
+_OBJECTS = {"particles": "/particles/particlesShape", "points": "/points/pointsShape"}
 
 
 def load(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -32,12 +33,14 @@ def load(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     missing = cache.missing_files(manifest)
     if missing:
         raise ForeshoreError(f"{len(missing)} files of the cache are missing, the first is {missing[0]}", "Bake again, or bring the files back")
-    surface, particles = manifest.products.get("surface"), manifest.products.get("particles")
+    surface, particles, points = (manifest.products.get(kind) for kind in ("surface", "particles", "points"))
     loaded = []
     if surface is not None:
-        loaded.append(_load_surface(scene, manifest, surface))
+        loaded.append(_load_surface(scene, manifest, surface, hidden=points is not None))
     if particles is not None:
-        loaded.append(_load_particles(scene, manifest, particles, hidden=surface is not None))
+        loaded.append(_load_points(scene, manifest, particles, hidden=surface is not None or points is not None))
+    if points is not None:
+        loaded.append(_load_points(scene, manifest, points, hidden=False))
     if not loaded:
         raise ForeshoreError(f"the cache in {manifest.folder} holds neither surface nor particles", "Switch on one of them under Output and bake again")
     return loaded
@@ -48,16 +51,17 @@ def release(scene: bpy.types.Scene) -> None:
     for thing in scene.objects:
         if thing.get(_MARK) == "surface" and thing.type == "VOLUME":
             thing.data.filepath = ""
-        elif thing.get(_MARK) == "particles":
+        elif thing.get(_MARK) in _OBJECTS:
             for reader in _readers(thing):
                 _replace_cache_file(reader, None)
 
 
-def _load_surface(scene: bpy.types.Scene, manifest: Manifest, product: Product) -> bpy.types.Object:
+def _load_surface(scene: bpy.types.Scene, manifest: Manifest, product: Product, *, hidden: bool) -> bpy.types.Object:
     thing = _find(scene, "surface")
     if thing is None:
         name = f"{manifest.name} surface"
         thing = _add(scene, "surface", name, bpy.data.volumes.new(name))
+        thing.hide_render = thing.hide_viewport = hidden
         thing.rotation_euler = (math.radians(90.0), 0.0, 0.0)  # Blender reads VDB files without turning Y up
         modifier = nodes.add_modifier(thing, nodes.SURFACE)
         nodes.set_input(modifier, "Material", materials.water())
@@ -72,18 +76,20 @@ def _load_surface(scene: bpy.types.Scene, manifest: Manifest, product: Product) 
     return thing
 
 
-def _load_particles(scene: bpy.types.Scene, manifest: Manifest, product: Product, *, hidden: bool) -> bpy.types.Object:
-    thing = _find(scene, "particles")
+def _load_points(scene: bpy.types.Scene, manifest: Manifest, product: Product, *, hidden: bool) -> bpy.types.Object:
+    """Particles, or render points, which have colours of their own. `hidden`: something else stands for them."""
+    kind = product.kind
+    thing = _find(scene, kind)
     if thing is None:
-        name = f"{manifest.name} particles"
-        thing = _add(scene, "particles", name, bpy.data.pointclouds.new(name))
-        thing.hide_render = thing.hide_viewport = hidden  # the surface stands for them
+        name = f"{manifest.name} {kind}"
+        thing = _add(scene, kind, name, bpy.data.pointclouds.new(name))
+        thing.hide_render = thing.hide_viewport = hidden
         thing.modifiers.new("Foreshore Cache", "MESH_SEQUENCE_CACHE")
         modifier = nodes.add_modifier(thing, nodes.PARTICLES)
-        nodes.set_input(modifier, "Material", materials.grains())
+        nodes.set_input(modifier, "Material", materials.sand() if kind == "points" else materials.grains())
     for reader in _readers(thing):
         _replace_cache_file(reader, _cache_file(_stored(scene, product.files[product.first_frame])))
-        reader.object_path = _POINTS
+        reader.object_path = _OBJECTS[kind]
     return thing
 
 

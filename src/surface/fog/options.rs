@@ -1,12 +1,10 @@
 //! What fog is made of, and how.
 
-use super::super::{Column, DEFAULT_MEMORY_LIMIT, SurfaceError};
+use super::super::{Column, DEFAULT_MEMORY_LIMIT, SurfaceError, check};
 use super::footprint::Footprint;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Voxel coordinates stay below this, so that sums of a few never overflow.
-const FARTHEST_VOXEL: f64 = (1 << 28) as f64;
 /// How far a kernel reaches in semi-axes of its particle: two spacings for particles that fill space,
 /// where the sum of kernels is flat to a few percent.
 const SPREAD: f32 = 4.0;
@@ -55,14 +53,14 @@ impl FogOptions {
     }
 
     pub(super) fn validate(&self) -> Result<(), SurfaceError> {
-        let check = |name, value: f32, low: f32, high: f32| match value >= low && value <= high {
+        let range = |name, value: f32, low: f32, high: f32| match value >= low && value <= high {
             true => Ok(()),
             false => Err(SurfaceError::OptionOutOfRange { name, value, low, high }),
         };
-        check("spacing", self.spacing, f32::MIN_POSITIVE, f32::MAX)?;
-        check("voxel_size", self.voxel_size, 0.1 * self.spacing, 100.0 * self.spacing)?;
-        check("spread", self.spread, 1.0, 16.0)?;
-        check("thin", self.thin.unwrap_or(1.0), 0.01, 1.0)
+        range("spacing", self.spacing, f32::MIN_POSITIVE, f32::MAX)?;
+        range("voxel_size", self.voxel_size, 0.1 * self.spacing, 100.0 * self.spacing)?;
+        range("spread", self.spread, 1.0, 16.0)?;
+        range("thin", self.thin.unwrap_or(1.0), 0.01, 1.0)
     }
 }
 
@@ -93,36 +91,14 @@ impl Cloud<'_> {
     }
 
     pub(super) fn check(&self, options: &FogOptions) -> Result<(), SurfaceError> {
-        let particles = self.len();
-        let optional = |length: usize| if length == 0 { particles } else { length };
-        let lengths = [
-            ("velocities", self.velocities.len()),
-            ("volumes", optional(self.volumes.len())),
-            ("ellipsoids", optional(self.ellipsoids.len())),
-            ("shares", optional(self.shares.len())),
+        let optional = [
+            ("volumes", self.volumes.len()),
+            ("ellipsoids", self.ellipsoids.len()),
+            ("shares", self.shares.len()),
         ];
-        let attributes = self.attributes.iter().map(|a| (a.name, a.values.len()));
-        for (column, length) in lengths.into_iter().chain(attributes) {
-            if length != particles {
-                let column = column.to_owned();
-                return Err(SurfaceError::LengthMismatch { column, length, particles });
-            }
-        }
-        if particles > u32::MAX as usize {
-            return Err(SurfaceError::TooManyParticles { particles });
-        }
-        let farthest = (FARTHEST_VOXEL * f64::from(options.voxel_size)) as f32;
-        let bad = |index: &usize| {
-            let (position, velocity) = (self.positions[*index], self.velocities[*index]);
-            !(velocity.is_finite() && position.abs().max_element() < farthest) || position.is_nan()
-        };
-        if let Some(index) = (0..particles).into_par_iter().find_first(bad) {
-            let (position, velocity) = (self.positions[index], self.velocities[index]);
-            return Err(match position.is_finite() && velocity.is_finite() {
-                true => SurfaceError::TooFar { index, position, voxel_size: options.voxel_size },
-                false => SurfaceError::NotFinite { index, position, velocity },
-            });
-        }
+        let velocities = ("velocities", self.velocities.len());
+        check::lengths(self.len(), &[velocities], &optional, self.attributes)?;
+        check::motion(self.positions, self.velocities, options.voxel_size)?;
         let bad = |volume: &f32| !(*volume > 0.0 && volume.is_finite());
         if let Some(index) = self.volumes.par_iter().position_first(bad) {
             return Err(SurfaceError::Volume { index, volume: self.volumes[index] });

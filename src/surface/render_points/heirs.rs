@@ -141,8 +141,8 @@ impl Sharing<'_> {
     /// The share of particle `j`, to which the movers in a range want to go, and whether it is newly born.
     fn share(&self, j: usize, movers: Range<usize>) -> (Share, bool) {
         let PointOptions { cell_size, per_particle, seed } = self.state.options;
-        let own = self.own(j);
-        let kept = own.filter(|point| self.targets[*point] == j as u32).count() as u32;
+        let own = self.state.points_of(self.before[j]);
+        let kept = own.filter(|point| self.targets[*point as usize] == j as u32).count() as u32;
         let expected = expected(&self.next.clump[j], cell_size, per_particle);
         let orphans = self.movers[movers.clone()].iter().filter(|m| m.is_orphan).count() as u32;
         let guests = movers.len() as u32 - orphans;
@@ -162,14 +162,6 @@ impl Sharing<'_> {
             0
         };
         (Share { kept, movers, fresh }, is_born)
-    }
-
-    /// The points that particle `j` had.
-    fn own(&self, j: usize) -> Range<usize> {
-        match self.before[j] {
-            NONE => 0..0,
-            n => self.state.starts[n as usize] as usize..self.state.starts[n as usize + 1] as usize,
-        }
     }
 }
 
@@ -196,10 +188,7 @@ impl Inheritance {
         tasks.into_par_iter().for_each(|(first, shares, mut next_id, mut part)| {
             let mut at = 0;
             for (j, share) in (first..).zip(shares) {
-                let own = match self.before[j] {
-                    NONE => 0..0,
-                    n => state.starts[n as usize]..state.starts[n as usize + 1],
-                };
+                let own = state.points_of(self.before[j]);
                 let kept = own.filter(|point| targets[*point as usize] == j as u32);
                 let movers = &self.movers[share.movers.start as usize..share.movers.end as usize];
                 for point in kept.chain(movers.iter().map(|mover| mover.point)) {

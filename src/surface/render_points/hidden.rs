@@ -3,7 +3,7 @@
 use super::nodes::cell_densities;
 use crate::numerics::field::Field;
 use crate::numerics::grid::BlockGrid;
-use crate::numerics::mask::{ALL_CELLS, CellMask, Touch, cells_where, combine};
+use crate::numerics::mask::{CellMask, Touch, cells_where};
 use glam::Vec4;
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ pub(super) fn hidden_cells(grid: &BlockGrid, gradients: &Field<Vec4>, depth: u32
         open.grow(grid, Touch::Corners);
     }
     for block in &mut open.blocks {
-        *block = combine(block, &ALL_CELLS, |open, all| all & !open);
+        *block = block.map(|word| !word);
     }
     open
 }

@@ -32,7 +32,8 @@ pub use parents::Parents;
 
 use flow::Moved;
 use glam::Vec3;
-use parents::Family;
+use parents::{Family, NONE};
+use std::ops::Range;
 
 /// Bytes that a point takes while a frame is made of the one before.
 const BYTES: u64 = 2 * (12 + 12 + 8) + 4;
@@ -144,6 +145,14 @@ impl RenderPoints {
         (self.points, self.starts) = (points, inheritance.starts);
         (self.family, self.time, self.frames) = (next, time, self.frames + 1);
         Ok(turnover)
+    }
+
+    /// The points of a particle, none of [`NONE`].
+    fn points_of(&self, particle: u32) -> Range<u32> {
+        match particle {
+            NONE => 0..0,
+            n => self.starts[n as usize]..self.starts[n as usize + 1],
+        }
     }
 
     /// Refuses what would certainly take too much.

@@ -5,14 +5,13 @@ use super::options::REACH;
 use crate::numerics::bins::Sorted;
 use crate::numerics::grid::{block_of, cell_at, local_index};
 use crate::particles::{Clump, Sorter};
+use crate::surface::check::misplaced;
 use crate::surface::matter::inverse;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
 /// Marks what is not there.
 pub(super) const NONE: u32 = u32::MAX;
-/// Positions stay within so many cells of the origin.
-const FARTHEST: f32 = (1 << 28) as f32;
 
 /// The particles of a frame, in columns of the same length but for those that may be empty, in any
 /// order.
@@ -163,11 +162,7 @@ fn check(parents: &Parents<'_>, cell_size: f32) -> Result<(), PointsError> {
     if let Some((column, length)) = lengths.into_iter().find(|(_, length)| *length != particles) {
         return Err(PointsError::LengthMismatch { column, length, particles });
     }
-    let pairs = parents.position.par_iter().zip(parents.velocity);
-    let is_bad = |(x, v): (&Vec3, &Vec3)| {
-        !(v.is_finite() && x.abs().max_element() < FARTHEST * cell_size) || x.is_nan()
-    };
-    if let Some(index) = pairs.position_first(is_bad) {
+    if let Some(index) = misplaced(parents.position, parents.velocity, cell_size) {
         let (position, velocity) = (parents.position[index], parents.velocity[index]);
         return Err(PointsError::NotFinite { index, position, velocity });
     }
