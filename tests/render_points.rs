@@ -49,6 +49,7 @@ impl Frame {
             velocity: &self.velocity,
             id: &self.id,
             age: &self.age,
+            wetness: &[],
             material: &[],
             clump: &self.clump,
         }
@@ -281,6 +282,31 @@ fn what_a_point_is_never_changes() {
     assert!(old.clone().all(|(then, now)| then == now));
     // Particles that shears have left alone get new ones.
     assert!(old.count() == first.len() && last.len() < first.len() * 102 / 100, "{}", last.len());
+}
+
+#[test]
+fn points_are_as_wet_as_the_particles_around_them() {
+    let mut frame = Frame::block([4, 4, 4]);
+    let wetness: Vec<f32> = frame.position.iter().map(|x| x.y).collect();
+    let is_wet = |shown: &LookedAt| {
+        let pairs = shown.position.iter().zip(&shown.wetness);
+        // A point lies within its particle's region, which reaches 0.31 cells.
+        let near = pairs.filter(|(x, wetness)| (x.y - **wetness).abs() < 0.32 * CELL).count();
+        shown.wetness.len() == shown.id.len() && near == shown.id.len()
+    };
+    let options = LookOptions::new(CELL, 16.0);
+    let mut points = RenderPoints::new(self::options(16.0), DEFAULT_POINT_MEMORY).unwrap();
+    points.advance(&Parents { wetness: &wetness, ..frame.parents() }, 0.0).unwrap();
+    assert!(is_wet(&look(&points, options)));
+    // Dried by half.
+    let dried: Vec<f32> = wetness.iter().map(|w| 0.5 * w).collect();
+    points.advance(&Parents { wetness: &dried, ..frame.parents() }, STEP).unwrap();
+    let mut shown = look(&points, options);
+    shown.wetness.iter_mut().for_each(|w| *w *= 2.0);
+    assert!(is_wet(&shown));
+    frame.push(Vec3::ZERO, Clump::seeded(CELL));
+    let short = Parents { wetness: &wetness, ..frame.parents() };
+    assert!(points.advance(&short, 2.0 * STEP).unwrap_err().to_string().contains("wetness"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reads back what a bake wrote.
 
 use super::CacheError;
-use super::particles::{ATTRIBUTES, SHAPE, VOLUME};
+use super::particles::{ATTRIBUTES, SHAPE, VOLUME, WETNESS};
 use super::surface::DEEP_GRID;
 use crate::numerics::field::Field;
 use crate::numerics::grid::BlockGrid;
@@ -28,6 +28,8 @@ pub struct BakedParticles {
     pub age: Vec<f32>,
     /// Length of the velocity (m/s), or empty.
     pub speed: Vec<f32>,
+    /// How wet the particle is, or empty.
+    pub wetness: Vec<f32>,
     /// What particles of free-flowing sand stand for, or empty.
     pub clump: Vec<Clump>,
 }
@@ -43,7 +45,8 @@ pub fn particles(path: &Path) -> Result<BakedParticles, CacheError> {
     let particles = out.position.len();
     let [id, material, age, speed] = ATTRIBUTES;
     let lengths = [(material, out.material.len()), (age, out.age.len()), (speed, out.speed.len())];
-    let lengths = lengths.into_iter().chain([(id, particles), (VOLUME, out.clump.len())]);
+    let others = [(id, particles), (VOLUME, out.clump.len()), (WETNESS[0], out.wetness.len())];
+    let lengths = lengths.into_iter().chain(others);
     match lengths.filter(|(_, length)| *length != 0).find(|(_, length)| *length != particles) {
         None => Ok(out),
         Some((column, length)) => {
@@ -87,6 +90,7 @@ fn append(reader: &PointsReader, out: &mut BakedParticles) -> foreshore_alembic:
     out.material.extend(floats(material)?);
     out.age.extend(floats(age)?);
     out.speed.extend(floats(speed)?);
+    out.wetness.extend(floats(WETNESS[0])?);
     let (volume, [diagonal, off_diagonal]) = (floats(VOLUME)?, SHAPE.map(floats));
     let (diagonal, off_diagonal) = (diagonal?, off_diagonal?);
     let shapes = diagonal.chunks_exact(3).zip(off_diagonal.chunks_exact(3));

@@ -3,7 +3,7 @@
 use super::CacheError;
 use super::archive::{self, Archive};
 use super::atomic::AtomicFile;
-use super::particles::COLOR;
+use super::particles::{COLOR, WETNESS};
 use super::rib::{
     self, Bound, Column, Entity, Points, PointsOptions, RibError, Widths, write_points,
 };
@@ -77,11 +77,11 @@ fn fill(
         |name: &str, meaning: &str| AttributeSpec::new::<[f32; 3]>(name).interpretation(meaning);
     let mut specs: Vec<AttributeSpec> =
         vectors.iter().map(|(name, meaning, _)| spec(name, meaning)).collect();
-    specs.extend(attributes.iter().map(|a| AttributeSpec::new::<f32>(a.name())));
-    let numbers: Vec<Vec<f32>> = attributes.iter().map(|a| a.of(points)).collect();
+    let numbers = numbers(points, attributes);
+    specs.extend(numbers.iter().map(|(name, _)| AttributeSpec::new::<f32>(name)));
     let vectors = vectors.map(|(.., column)| bytemuck::cast_slice::<Vec3, [f32; 3]>(column));
     let mut values: Vec<Values<'_>> = vectors.map(Into::into).into();
-    values.extend(numbers.iter().map(Into::<Values<'_>>::into));
+    values.extend(numbers.iter().map(|(_, column)| Into::<Values<'_>>::into(column)));
     let frame = PointsFrame {
         positions: bytemuck::cast_slice(&points.position),
         ids: &points.id,
@@ -90,6 +90,15 @@ fn fill(
         attributes: &values,
     };
     archive::add_points(archive, "points", times, specs, &frame)
+}
+
+/// The wanted values with their names, and how wet the points are where that is known.
+fn numbers(points: &LookedAt, attributes: &[PointAttribute]) -> Vec<(&'static str, Vec<f32>)> {
+    let mut numbers: Vec<_> = attributes.iter().map(|a| (a.name(), a.of(points))).collect();
+    if !points.wetness.is_empty() {
+        numbers.push((WETNESS[0], points.wetness.clone()));
+    }
+    numbers
 }
 
 /// Writes a RenderMan archive of points, and tells the box that holds them while the shutter is open.
@@ -102,8 +111,7 @@ pub fn write_rib(
     attributes: &[PointAttribute],
     options: &PointsOptions,
 ) -> Result<Bound, RibError> {
-    let numbers: Vec<(&str, Vec<f32>)> =
-        attributes.iter().map(|a| (a.name(), a.of(points))).collect();
+    let numbers = numbers(points, attributes);
     let mut columns = vec![
         Column { name: "N", values: rib::Values::Normal(&points.normal) },
         Column { name: COLOR, values: rib::Values::Color(&points.color) },

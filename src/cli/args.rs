@@ -171,6 +171,8 @@ pub enum SurfaceAttributeName {
     Age,
     Material,
     Speed,
+    /// How wet sand and grains are
+    Wetness,
 }
 
 #[derive(Debug, Args)]

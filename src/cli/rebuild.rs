@@ -31,6 +31,7 @@ pub fn attributes(names: &[SurfaceAttributeName]) -> Vec<SurfaceAttribute> {
             SurfaceAttributeName::Age => SurfaceAttribute::Age,
             SurfaceAttributeName::Material => SurfaceAttribute::Material,
             SurfaceAttributeName::Speed => SurfaceAttribute::Speed,
+            SurfaceAttributeName::Wetness => SurfaceAttribute::Wetness,
         };
         if !attributes.contains(&attribute) {
             attributes.push(attribute);

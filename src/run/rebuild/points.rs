@@ -135,6 +135,7 @@ impl PointMaker<'_> {
             velocity: &particles.velocity,
             id: &particles.id,
             age: &particles.age,
+            wetness: &particles.wetness,
             material: &particles.material,
             clump: &particles.clump,
         };

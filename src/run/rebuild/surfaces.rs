@@ -98,6 +98,8 @@ pub enum SurfaceAttribute {
     Material,
     /// Length of the velocity (m/s).
     Speed,
+    /// How wet the matter is.
+    Wetness,
 }
 
 impl SurfaceAttribute {
@@ -107,6 +109,7 @@ impl SurfaceAttribute {
             Self::Age => "age",
             Self::Material => "material",
             Self::Speed => "speed",
+            Self::Wetness => "wetness",
         }
     }
 
@@ -115,6 +118,7 @@ impl SurfaceAttribute {
             Self::Age => &particles.age,
             Self::Material => &particles.material,
             Self::Speed => &particles.speed,
+            Self::Wetness => &particles.wetness,
         }
     }
 }

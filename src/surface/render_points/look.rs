@@ -46,6 +46,8 @@ pub struct LookedAt {
     pub material: Vec<f32>,
     /// Time since the particle was emitted \[s\].
     pub age: Vec<f32>,
+    /// How wet the particle is, or empty where particles do not tell.
+    pub wetness: Vec<f32>,
     /// Points that are hidden, and left out.
     pub hidden: u64,
 }
@@ -70,7 +72,10 @@ impl RenderPoints {
             range.clone().filter(|point| visible.shows(*point)).count()
         });
         let shown = ascending(shown.collect());
-        let mut out = LookedAt::with_length(shown.last().map_or(0, |range| range.end));
+        let mut out = LookedAt::with_length(
+            shown.last().map_or(0, |range| range.end),
+            !family.wetness.is_empty(),
+        );
         out.hidden = (self.len() - out.position.len()) as u64;
         let parts = out.split(&shown).into_par_iter().enumerate();
         parts.filter(|(_, part)| !part.id.is_empty()).for_each_init(
@@ -152,6 +157,11 @@ impl BlockPass<'_> {
                 part.id[at] = id;
                 part.material[at] = f32::from(family.material(n));
                 part.age[at] = family.age.get(n).copied().unwrap_or(0.0);
+                if let (Some(out), Some(wetness)) =
+                    (part.wetness.get_mut(at), family.wetness.get(n))
+                {
+                    *out = *wetness;
+                }
                 at += 1;
             }
         }
@@ -188,10 +198,12 @@ struct Part<'a> {
     id: &'a mut [u64],
     material: &'a mut [f32],
     age: &'a mut [f32],
+    /// Empty where particles do not tell.
+    wetness: &'a mut [f32],
 }
 
 impl LookedAt {
-    fn with_length(length: usize) -> Self {
+    fn with_length(length: usize, has_wetness: bool) -> Self {
         let vectors = || vec![Vec3::ZERO; length];
         let numbers = || vec![0.0; length];
         Self {
@@ -204,17 +216,25 @@ impl LookedAt {
             id: vec![0; length],
             material: numbers(),
             age: numbers(),
+            wetness: if has_wetness { numbers() } else { Vec::new() },
             hidden: 0,
         }
     }
 
     fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Part<'_>> {
-        let Self { position, velocity, normal, rest, color, width, id, material, age, .. } = self;
+        let Self {
+            position, velocity, normal, rest, color, width, id, material, age, wetness, ..
+        } = self;
         let [mut positions, mut velocities, mut normals, mut rests, mut colors] =
             [position, velocity, normal, rest, color]
                 .map(|c| split_by_range(c, ranges).into_iter());
         let [mut widths, mut materials, mut ages] =
             [width, material, age].map(|c| split_by_range(c, ranges).into_iter());
+        let mut wetnesses = match wetness.is_empty() {
+            true => ranges.iter().map(|_| Default::default()).collect(),
+            false => split_by_range(wetness, ranges),
+        }
+        .into_iter();
         let ids = split_by_range(id, ranges).into_iter();
         let part = |id| {
             Some(Part {
@@ -227,6 +247,7 @@ impl LookedAt {
                 id,
                 material: materials.next()?,
                 age: ages.next()?,
+                wetness: wetnesses.next()?,
             })
         };
         ids.map_while(part).collect()

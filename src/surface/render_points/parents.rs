@@ -25,6 +25,8 @@ pub struct Parents<'a> {
     pub id: &'a [u64],
     /// Time since emission \[s\], or empty: none is younger than a frame but in the first one.
     pub age: &'a [f32],
+    /// How wet they are, or empty.
+    pub wetness: &'a [f32],
     /// Index of the material, or empty: all are of one.
     pub material: &'a [f32],
     /// Ellipsoids and volumes, or empty: all are as new ones ([`Clump::seeded`]).
@@ -38,6 +40,7 @@ pub(super) struct Family {
     pub velocity: Vec<Vec3>,
     pub id: Vec<u64>,
     pub age: Vec<f32>,
+    pub wetness: Vec<f32>,
     pub material: Vec<u8>,
     pub clump: Vec<Clump>,
     /// Per particle: the matrix xx, yy, zz, xy, yz, zx \[1/m²\] with which the square of a place's distance
@@ -71,6 +74,7 @@ impl Family {
             position: taken(parents.position, order),
             velocity: taken(parents.velocity, order),
             age: taken(parents.age, order),
+            wetness: taken(parents.wetness, order),
             material: taken(&material, order),
             metric: clump.par_iter().map(metric).collect(),
             id,
@@ -156,6 +160,7 @@ fn check(parents: &Parents<'_>, cell_size: f32) -> Result<(), PointsError> {
         ("velocity", parents.velocity.len()),
         ("id", parents.id.len()),
         ("age", optional(parents.age.len())),
+        ("wetness", optional(parents.wetness.len())),
         ("material", optional(parents.material.len())),
         ("clump", optional(parents.clump.len())),
     ];
