@@ -3,14 +3,15 @@
 use super::conform::range_text;
 use super::error::number;
 use super::params::{
-    Choice, Default, FREE_SECTION, Kind, Parameter, Rule, SECTIONS, Section, Unit,
+    Choice, Default, FREE_SECTION, Kind, Parameter, Rule, SECTIONS, Section, Unit, kinds_with,
 };
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write;
 
 /// The scene file as a JSON schema (draft 2020-12). Beside the standard's keywords each parameter
 /// carries `x-unit` (if it has one), `x-kind`, `x-animated` where keys may stand instead of one
-/// value, and for a choice `x-docs`, the meaning of its words.
+/// value, for a choice `x-docs`, the meaning of its words, and for a material's `x-kinds`, the kinds that
+/// have it.
 pub fn json_schema() -> Json {
     let mut properties = Map::new();
     for section in SECTIONS {
@@ -41,6 +42,15 @@ fn needs_a_key(section: &Section) -> bool {
 
 fn section_schema(section: &Section) -> Json {
     let mut table = table_schema(section.parameters);
+    if section.key == "material"
+        && let Some(properties) = table.get_mut("properties").and_then(Json::as_object_mut)
+    {
+        for (key, property) in properties {
+            if let Some(kinds) = kinds_with(key) {
+                property["x-kinds"] = json!(kinds);
+            }
+        }
+    }
     for rule in section.rules {
         add_rule(&mut table, rule);
     }

@@ -75,8 +75,8 @@ def _is_mesh(_settings, candidate) -> bool:
 
 
 def keys_of(section: str) -> list[str]:
-    """Keys of a section of the table that are properties, in its order."""
-    parameters = [p for p in table().values() if p.section == section]
+    """Keys of a section of the table that are properties, in its order; of materials those that water has."""
+    parameters = [p for p in table().values() if p.section == section and (not p.kinds or "water" in p.kinds)]
     return [p.key for p in parameters if p.key not in _NOT_PROPERTIES and p.kind in _MAKERS]
 
 

@@ -35,6 +35,8 @@ class Parameter:
     maximum: float | None
     #: Valid words and what they do, if it is a choice.
     choices: tuple[tuple[str, str], ...]
+    #: Kinds of material that have the key, empty where all have it.
+    kinds: tuple[str, ...]
     #: Whether keys, ``[[frame, value], …]``, may stand instead of one value.
     animated: bool
     #: Meaning, in a sentence or two.
@@ -73,6 +75,7 @@ def _parameter(section: str, key: str, entry: dict[str, Any]) -> Parameter:
         minimum=component.get("minimum"),
         maximum=component.get("maximum"),
         choices=tuple((word, docs.get(word, "")) for word in component.get("enum", ())),
+        kinds=tuple(entry.get("x-kinds", ())),
         animated=animated,
         doc=entry["description"],
     )

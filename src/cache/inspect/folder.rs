@@ -26,9 +26,12 @@ pub struct FolderReport {
     pub checkpoints: Vec<i32>,
     /// Files that are not as the manifest says.
     pub faults: Vec<Fault>,
-    /// The files of the last frame, but for meshes as PLY and OBJ, of which other files tell more.
+    /// The files of the last frame, but for those of formats that this program only writes.
     pub latest: Vec<Inspection>,
 }
+
+/// Extensions of files that can be told about.
+const TOLD: [&str; 3] = ["abc", "json", "vdb"];
 
 pub(super) fn read(folder: &Path, depth: Depth) -> Result<FolderReport, CacheError> {
     let manifest = Manifest::read(folder)?;
@@ -36,7 +39,7 @@ pub(super) fn read(folder: &Path, depth: Depth) -> Result<FolderReport, CacheErr
     let frames = &manifest.frames;
     let ends = frames.first().zip(frames.last());
     let mut latest = Vec::new();
-    let is_told = |kind| !matches!(kind, Product::MeshPly | Product::MeshObj);
+    let is_told = |kind: Product| TOLD.contains(&kind.extension());
     let files = ends.iter().flat_map(|(_, last)| &last.files).filter(|f| is_told(f.kind));
     for file in files {
         let is_faulty = faults.iter().any(|fault| fault.path == file.path);

@@ -3,6 +3,44 @@
 use super::grains;
 use super::{Choice, Default, Kind, Parameter, Section, Unit, float, integer, name};
 
+/// The kinds of material that keys say something about: kinds, keys. Keys that all kinds have do not stand here.
+const KINDS: &[(&[&str], &[&str])] = &[
+    (&["water"], &["viscosity", "surface_tension", "narrow_band"]),
+    (&["water", "sand"], &["update", "flip_ratio"]),
+    (&["sand"], &["solver", "cohesion", "yield_law", "yield_surface"]),
+    (&["sand", "grains"], &["friction_angle"]),
+    (
+        &["grains"],
+        &[
+            "radius",
+            "size_spread",
+            "overlap",
+            "restitution",
+            "rolling_friction",
+            "friction_law",
+            "wetness",
+            "wetness_threshold",
+            "wetness_max",
+            "wetness_of_water",
+            "propagation",
+            "shrinkage",
+            "bridges",
+            "fluidization",
+            "lubrication",
+            "release",
+            "drying",
+            "temperature",
+            "humidity",
+            "air_speed",
+        ],
+    ),
+];
+
+/// The kinds of material that a key says something about; none where all have it.
+pub fn kinds_with(key: &str) -> Option<&'static [&'static str]> {
+    KINDS.iter().find(|(_, keys)| keys.contains(&key)).map(|(kinds, _)| *kinds)
+}
+
 pub(super) const SECTION: Section = Section {
     key: "material",
     repeated: true,

@@ -16,6 +16,7 @@ mod sink;
 mod surface;
 mod unit;
 
+pub use material::kinds_with;
 pub use unit::Unit;
 
 /// Every section of a scene file, in the order of the reference.
@@ -228,6 +229,15 @@ mod tests {
     fn defaults_are_valid_and_keys_are_unique() {
         for section in SECTIONS {
             assert_sound(section.key, section.parameters);
+        }
+    }
+
+    #[test]
+    fn every_key_of_a_material_tells_which_kinds_have_it() {
+        let for_all = ["name", "kind", "density"];
+        for parameter in material::SECTION.parameters {
+            let key = parameter.key;
+            assert!(kinds_with(key).is_some() != for_all.contains(&key), "{key} has no kind");
         }
     }
 
