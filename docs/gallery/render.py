@@ -128,16 +128,16 @@ def sky(scene: bpy.types.Scene) -> None:
     links.new(place.outputs["Generated"], split.inputs["Vector"])
     links.new(split.outputs["Z"], ramp.inputs["Fac"])
     links.new(ramp.outputs["Color"], nodes["Background"].inputs["Color"])
-    nodes["Background"].inputs["Strength"].default_value = 0.7
+    nodes["Background"].inputs["Strength"].default_value = 0.3
 
 
 PICTURES = {
     "sand_splash": Picture(
         example="splash",
-        frame=12,
-        eye=(0.16, -0.25, 0.19),
-        target=(0.0, 0.0, 0.108),
-        commands=(("points", "--frames", "1-13"),),
+        frame=22,
+        eye=(0.17, -0.27, 0.235),
+        target=(0.0, 0.0, 0.098),
+        commands=(("points", "--frames", "21-23", "--per-particle", "40"),),
         stage=crater,
     ),
     "water_over_suzanne": Picture(
@@ -193,7 +193,7 @@ def compose(picture: Picture, cache: Path) -> bpy.types.Scene:
             thing.hide_render = thing.hide_viewport = thing["foreshore_result"] not in picture.shown
     picture.stage(cache, picture.frame)
     sky(scene)
-    sun(4.0, 38.0, 40.0)
+    sun(5.5, 26.0, 62.0)
     eye, target = Vector(picture.eye), Vector(picture.target)
     lens = bpy.data.cameras.new("Camera")
     lens.lens, lens.dof.use_dof = picture.lens, True
