@@ -2,9 +2,9 @@
 //! [ZB05 eq. 10], continued to the whole band.
 
 use super::SurfaceOptions;
-use super::bins::Bins;
+use super::bins::{Binned, Bins};
 use super::matter::Matter;
-use super::nearby::{Lanes, Nearby, PATCHES, voxel_of};
+use super::nearby::{EIGHTHS, Lanes, Nearby, voxel_of};
 use super::options::ACROSS_BAND;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK, block_of, local_cell, local_index};
@@ -100,43 +100,62 @@ impl Workspace {
         }
         self.load(matter, velocities);
         let distance = &level_set.distance.blocks[index].0;
-        for patch in 0..PATCHES {
-            let voxels: [usize; 8] = std::array::from_fn(|lane| voxel_of(patch, lane));
-            if voxels.iter().all(|v| distance[*v].abs() >= level_set.band) {
-                continue;
-            }
-            let [weights, real] = self.sum(patch, matter.len());
-            for (lane, voxel) in voxels.into_iter().enumerate() {
-                if weights[lane] > 0.0 {
-                    let mean = |n: usize| self.sums[n][lane] / weights[lane];
-                    velocity.0[voxel] = Vec3::new(mean(0), mean(1), mean(2));
-                    insert(&mut out.moving, voxel);
+        let in_band = |patch: &usize| {
+            (0..8).any(|lane| distance[voxel_of(*patch, lane)].abs() < level_set.band)
+        };
+        for (eighth, patches) in EIGHTHS.iter().enumerate() {
+            let mut entered = false;
+            for patch in patches.iter().copied().filter(in_band) {
+                if !entered {
+                    self.nearby.enter(eighth);
+                    entered = true;
                 }
-                if attributes > 0 && real[lane] > 0.0 {
-                    for (n, block) in out.attributes.iter_mut().enumerate() {
-                        block.0[voxel] = self.sums[3 + n][lane] / real[lane];
-                    }
-                    insert(&mut out.known, voxel);
-                }
+                self.average_patch(patch, matter.len(), velocity, &mut out);
             }
         }
         out
+    }
+
+    /// Averages the attributes and velocities on a patch; `real` particles have attributes.
+    fn average_patch(
+        &mut self,
+        patch: usize,
+        real: usize,
+        velocity: &mut Block<Vec3>,
+        out: &mut Averaged,
+    ) {
+        let [weights, own] = self.sum(patch, real);
+        for lane in 0..8 {
+            let voxel = voxel_of(patch, lane);
+            if weights[lane] > 0.0 {
+                let mean = |n: usize| self.sums[n][lane] / weights[lane];
+                velocity.0[voxel] = Vec3::new(mean(0), mean(1), mean(2));
+                insert(&mut out.moving, voxel);
+            }
+            if own[lane] > 0.0 {
+                for (n, block) in out.attributes.iter_mut().enumerate() {
+                    block.0[voxel] = self.sums[3 + n][lane] / own[lane];
+                }
+                insert(&mut out.known, voxel);
+            }
+        }
     }
 
     fn load(&mut self, matter: &Matter<'_>, velocities: &[Vec3]) {
         self.columns.resize(3 + matter.attributes.len(), Vec::new());
         self.sums.resize(self.columns.len(), [0.0; 8]);
         let particles = &self.nearby.particles;
-        for (n, column) in self.columns.iter_mut().enumerate() {
-            column.clear();
-            match n {
-                0..3 => column.extend(particles.iter().map(|p| velocities[p.index as usize][n])),
-                _ => {
-                    let values = matter.attributes[n - 3].values;
-                    let value = |index: u32| values.get(index as usize).copied().unwrap_or(0.0);
-                    column.extend(particles.iter().map(|p| value(p.index)));
-                }
-            }
+        self.columns.iter_mut().for_each(Vec::clear);
+        let [x, y, z, attributes @ ..] = self.columns.as_mut_slice() else { return };
+        for particle in particles {
+            let velocity = velocities[particle.index as usize];
+            x.push(velocity.x);
+            y.push(velocity.y);
+            z.push(velocity.z);
+        }
+        for (column, attribute) in attributes.iter_mut().zip(matter.attributes) {
+            let value = |p: &Binned| attribute.values.get(p.index as usize).copied();
+            column.extend(particles.iter().map(|p| value(p).unwrap_or(0.0)));
         }
     }
 
@@ -147,9 +166,11 @@ impl Workspace {
         let [x, y, z, attributes @ ..] = columns.as_slice() else { return [[0.0; 8]; 2] };
         sums.fill([0.0; 8]);
         let (mut all, mut own, mut velocity) = ([0.0; 8], [0.0; 8], [[0.0; 8]; 3]);
-        nearby.for_each_around(patch, |index| {
-            let particle = &nearby.particles[index];
-            let k = nearby.weigh(patch, particle).weight;
+        let scale = nearby.scale(patch);
+        // The list borrows the workspace that the particles are in.
+        let particles = std::mem::take(&mut nearby.particles);
+        for near in nearby.around(patch) {
+            let (index, k) = (near.place(), scale.weigh(near).weight);
             let of_particle = [x[index], y[index], z[index]];
             for lane in 0..8 {
                 all[lane] += k[lane];
@@ -157,14 +178,15 @@ impl Workspace {
                     sum[lane] = k[lane].mul_add(value, sum[lane]);
                 }
             }
-            if !attributes.is_empty() && (particle.index as usize) < real {
+            if !attributes.is_empty() && (particles[index].index as usize) < real {
                 (0..8).for_each(|lane| own[lane] += k[lane]);
                 for (sum, column) in sums[3..].iter_mut().zip(attributes) {
                     let value = column[index];
                     (0..8).for_each(|lane| sum[lane] = k[lane].mul_add(value, sum[lane]));
                 }
             }
-        });
+        }
+        nearby.particles = particles;
         sums[..3].copy_from_slice(&velocity);
         [all, own]
     }

@@ -4,7 +4,7 @@ use super::SurfaceOptions;
 use super::bins::Bins;
 use super::extent::Extent;
 use super::matter::{Matter, Metric};
-use super::nearby::{Lanes, Nearby, PATCHES, Weighed, voxel_of};
+use super::nearby::{EIGHTHS, Lanes, Nearby, Weighed, voxel_of};
 use crate::numerics::field::Block;
 use crate::numerics::grid::BLOCK_CELLS;
 use rayon::prelude::*;
@@ -59,27 +59,38 @@ fn average<F: Form>(
 }
 
 fn evaluate<F: Form>(
-    nearby: &Nearby,
+    nearby: &mut Nearby,
     forms: &[F],
     core: u64,
     options: &SurfaceOptions,
 ) -> Box<RawBlock> {
     let radius = options.radius();
     let mut out = Box::new(Block([options.outermost(); BLOCK_CELLS]));
-    for patch in 0..PATCHES {
-        if core & (1 << patch) != 0 {
-            (0..8).for_each(|lane| out.0[voxel_of(patch, lane)] = -radius);
-            continue;
+    for (eighth, patches) in EIGHTHS.iter().enumerate() {
+        nearby.enter(eighth);
+        for patch in patches.iter().copied() {
+            let distance = match core & (1 << patch) {
+                0 => evaluate_patch(nearby, forms, patch, options),
+                _ => [-radius; 8],
+            };
+            (0..8).for_each(|lane| out.0[voxel_of(patch, lane)] = distance[lane]);
         }
-        let mut sums = Sums::<F>::default();
-        nearby.for_each_around(patch, |index| {
-            let weighed = nearby.weigh(patch, &nearby.particles[index]);
-            sums.add(&weighed, &forms[index]);
-        });
-        let distance = sums.finish(options);
-        (0..8).for_each(|lane| out.0[voxel_of(patch, lane)] = distance[lane]);
     }
     out
+}
+
+fn evaluate_patch<F: Form>(
+    nearby: &mut Nearby,
+    forms: &[F],
+    patch: usize,
+    options: &SurfaceOptions,
+) -> Lanes {
+    let scale = nearby.scale(patch);
+    let mut sums = Sums::<F>::default();
+    for particle in nearby.around(patch) {
+        sums.add(&scale.weigh(particle), &forms[particle.place()]);
+    }
+    sums.finish(options)
 }
 
 /// What particles look like. All lengths are in voxels.

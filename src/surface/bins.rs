@@ -42,6 +42,13 @@ impl Bins {
         &self.particles[self.starts[at] as usize..self.starts[at + count] as usize]
     }
 
+    /// Particles of `count` bins of a block that follow each other along z, and where each bin begins
+    /// among all particles.
+    pub fn run_of(&self, block: usize, first: usize, count: usize) -> (&[Binned], &[u32]) {
+        let at = block * self.per_edge.pow(3) + first;
+        (self.run(block, first, count), &self.starts[at..at + count])
+    }
+
     /// Edge of a bin in voxels.
     pub fn edge(&self) -> usize {
         BLOCK_EDGE / self.per_edge

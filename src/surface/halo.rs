@@ -1,84 +1,137 @@
-//! A block with one layer of voxels from its 26 neighbours.
+//! Passes over all blocks in which a voxel sees its six neighbours.
 
 use super::narrow::Band;
 use crate::numerics::field::Block;
-use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK, neighbour_offsets};
+use crate::numerics::grid::{BLOCK_CELLS, NO_BLOCK};
+use glam::IVec3;
 use rayon::prelude::*;
 
-/// Voxels along an edge of a tile.
-const EDGE: usize = 10;
+/// A row of eight voxels along z.
+pub(super) type Row = [f32; 8];
+/// A bit for each of the 64 rows of a block; row = 8 x + y.
+type Rows = u64;
 
-/// The distances of a block and of the voxels around it.
-pub(super) struct Tile([f32; EDGE * EDGE * EDGE]);
+/// The distances of a block, with those of the six blocks that touch it.
+pub(super) struct Around<'a> {
+    own: &'a [Row],
+    /// The lower and upper neighbours along x, y and z, or what they hold throughout.
+    sides: [Result<&'a [Row], f32>; 6],
+}
 
-impl Tile {
-    /// A row of eight voxels, `row` = 8 x + y, shifted by whole voxels, −1 … 1 along each axis.
-    #[inline(always)]
-    fn shifted(&self, row: usize, x: isize, y: isize, z: isize) -> &[f32; 8] {
-        let x = (row >> 3) as isize + 1 + x;
-        let y = (row & 7) as isize + 1 + y;
-        let start = ((x * EDGE as isize + y) * EDGE as isize + 1 + z) as usize;
-        self.0[start..].first_chunk().unwrap_or(&[0.0; 8])
+impl<'a> Around<'a> {
+    fn new(band: &'a Band, index: usize) -> Self {
+        let rows = |block: usize| band.distance.blocks[block].0.as_chunks().0;
+        let neighbours = band.grid.face_neighbours(index);
+        let sides = std::array::from_fn(|side| match neighbours[side] {
+            NO_BLOCK => Err(band.outside_grid(band.grid.blocks()[index] + step(side))),
+            block => Ok(rows(block as usize)),
+        });
+        Self { own: rows(index), sides }
     }
 
-    /// A row of eight voxels.
+    /// A row.
     #[inline(always)]
-    pub fn center(&self, row: usize) -> &[f32; 8] {
-        self.shifted(row, 0, 0, 0)
+    pub fn center(&self, row: usize) -> &Row {
+        &self.own[row]
     }
 
     /// The rows of lower and upper neighbours along x, y and z.
     #[inline(always)]
-    pub fn neighbours(&self, row: usize) -> [[&[f32; 8]; 2]; 3] {
+    pub fn neighbours(&self, row: usize) -> [[Row; 2]; 3] {
+        let own = &self.own[row];
+        let side = |side: usize, row: usize| match self.sides[side] {
+            Ok(rows) => rows[row],
+            Err(value) => [value; 8],
+        };
+        let (x, y) = (row >> 3, row & 7);
+        let below = side(4, row)[7];
+        let above = side(5, row)[0];
         [
-            [self.shifted(row, -1, 0, 0), self.shifted(row, 1, 0, 0)],
-            [self.shifted(row, 0, -1, 0), self.shifted(row, 0, 1, 0)],
-            [self.shifted(row, 0, 0, -1), self.shifted(row, 0, 0, 1)],
+            [
+                if x > 0 { self.own[row - 8] } else { side(0, row + 56) },
+                if x < 7 { self.own[row + 8] } else { side(1, row - 56) },
+            ],
+            [
+                if y > 0 { self.own[row - 1] } else { side(2, row + 7) },
+                if y < 7 { self.own[row + 1] } else { side(3, row - 7) },
+            ],
+            [
+                [below, own[0], own[1], own[2], own[3], own[4], own[5], own[6]],
+                [own[1], own[2], own[3], own[4], own[5], own[6], own[7], above],
+            ],
         ]
-    }
-
-    fn load(&mut self, band: &Band, index: usize) {
-        let block = band.grid.blocks()[index];
-        let mut sources: [Result<&[f32; BLOCK_CELLS], f32>; 27] = [Err(0.0); 27];
-        let around = band.grid.neighbours(index).iter().zip(neighbour_offsets());
-        for (source, (neighbour, offset)) in sources.iter_mut().zip(around) {
-            *source = match *neighbour {
-                NO_BLOCK => Err(band.outside_grid(block + offset)),
-                n => Ok(&band.distance.blocks[n as usize].0),
-            };
-        }
-        for x in 0..EDGE {
-            for y in 0..EDGE {
-                // Tile voxel t is voxel (t + 7) mod 8 of neighbour ⌈t / 8⌉ along its axis.
-                let column = (x.div_ceil(8) * 3 + y.div_ceil(8)) * 3;
-                let row = ((x + 7) % 8 * 8 + (y + 7) % 8) * 8;
-                let target = &mut self.0[(x * EDGE + y) * EDGE..][..EDGE];
-                target[0] = sources[column].map_or_else(|v| v, |s| s[row + 7]);
-                match sources[column + 1] {
-                    Ok(s) => target[1..9].copy_from_slice(&s[row..row + 8]),
-                    Err(v) => target[1..9].fill(v),
-                }
-                target[9] = sources[column + 2].map_or_else(|v| v, |s| s[row]);
-            }
-        }
     }
 }
 
-/// Replaces all distances by new ones, row by row, from the present ones; `row` gets the tile, the block's
-/// index and the row's.
-pub(super) fn map_rows(band: &mut Band, row: impl Fn(&Tile, usize, usize) -> [f32; 8] + Sync) {
+/// The way to a block's neighbour beyond a side, in the order of
+/// [`face_neighbours`](crate::numerics::grid::BlockGrid::face_neighbours).
+fn step(side: usize) -> IVec3 {
+    IVec3::AXES[side / 2] * (2 * (side as i32 & 1) - 1)
+}
+
+/// Replaces all distances by new ones, row by row, from the present ones; `row` gets the block with its
+/// surroundings, its index and the row's.
+pub(super) fn map_rows(band: &mut Band, row: impl Fn(&Around<'_>, usize, usize) -> Row + Sync) {
     let mut next = std::mem::take(&mut band.spare);
     next.blocks.resize(band.grid.len(), Block([0.0; BLOCK_CELLS]));
     let old: &Band = band;
-    next.blocks.par_iter_mut().enumerate().for_each_init(
-        || Tile([0.0; EDGE * EDGE * EDGE]),
-        |tile, (index, out)| {
-            tile.load(old, index);
-            let (rows, _) = out.0.as_chunks_mut();
-            for (r, out) in rows.iter_mut().enumerate() {
-                *out = row(tile, index, r);
-            }
-        },
-    );
+    next.blocks.par_iter_mut().enumerate().for_each(|(index, out)| {
+        let around = Around::new(old, index);
+        let (rows, _) = out.0.as_chunks_mut();
+        for (r, out) in rows.iter_mut().enumerate() {
+            *out = row(&around, index, r);
+        }
+    });
     band.spare = std::mem::replace(&mut band.distance, next);
+}
+
+/// The same `passes` times, for a `row` that gives what it gave before as long as its surroundings do not
+/// change: rows without a change around them are left out.
+pub(super) fn repeat_rows(
+    band: &mut Band,
+    passes: usize,
+    row: impl Fn(&Around<'_>, usize, usize) -> Row + Sync,
+) {
+    let mut changed: Vec<Rows> = vec![Rows::MAX; band.grid.len()];
+    band.spare.blocks.resize(band.grid.len(), Block([0.0; BLOCK_CELLS]));
+    for _ in 0..passes {
+        let mut next = std::mem::take(&mut band.spare);
+        let old: &Band = band;
+        changed = next
+            .blocks
+            .par_iter_mut()
+            .enumerate()
+            .map(|(index, out)| {
+                let active = grown(old, &changed, index);
+                let around = Around::new(old, index);
+                let (rows, _) = out.0.as_chunks_mut();
+                let mut different = 0;
+                // What did not change in the last pass is the same in both fields.
+                for r in (0..64).filter(|r| active & (1 << r) != 0) {
+                    let center: &Row = around.center(r);
+                    rows[r] = row(&around, index, r);
+                    different |= Rows::from(rows[r] != *center) << r;
+                }
+                different
+            })
+            .collect();
+        band.spare = std::mem::replace(&mut band.distance, next);
+    }
+}
+
+/// The rows of a block that changed, and those beside such.
+fn grown(band: &Band, changed: &[Rows], index: usize) -> Rows {
+    /// Rows with y = 0.
+    const FIRST: Rows = 0x0101_0101_0101_0101;
+    let own = changed[index];
+    let sides = band.grid.face_neighbours(index).map(|side| match side {
+        NO_BLOCK => 0,
+        block => changed[block as usize],
+    });
+    let x = own << 8 | own >> 8 | sides[0] >> 56 | sides[1] << 56;
+    let y = own << 1 & !FIRST
+        | own >> 1 & !(FIRST << 7)
+        | sides[2] >> 7 & FIRST
+        | sides[3] << 7 & (FIRST << 7);
+    own | x | y | sides[4] | sides[5]
 }

@@ -91,24 +91,22 @@ pub(super) fn trim_to_band(band: Band, options: &SurfaceOptions) -> LevelSet {
         .par_iter()
         .map(|b| b.0.iter().any(|d| d.abs() < BAND_VOXELS))
         .collect();
-    let kept: Vec<usize> = (0..in_band.len()).filter(|i| in_band[*i]).collect();
     let mut interior = band.interior;
     for (index, block) in band.grid.blocks().iter().enumerate() {
         if !in_band[index] && band.distance.blocks[index].0[0] < 0.0 {
             interior.insert(*block);
         }
     }
-    let to_metres = |index: &usize| {
-        let distance = &band.distance.blocks[*index].0;
-        Block(std::array::from_fn(|i| distance[i] * options.voxel_size))
-    };
-    LevelSet {
-        cell_size: options.voxel_size,
-        band: BAND_VOXELS * options.voxel_size,
-        grid: BlockGrid::from_blocks(kept.iter().map(|i| band.grid.blocks()[*i])),
-        distance: Field { blocks: kept.par_iter().map(to_metres).collect() },
-        interior,
-    }
+    let kept = band.grid.blocks().iter().zip(&in_band).filter_map(|(b, kept)| kept.then_some(*b));
+    let grid = BlockGrid::from_blocks(kept);
+    let mut distance = band.distance;
+    let mut kept = in_band.iter();
+    distance.blocks.retain(|_| kept.next().is_some_and(|kept| *kept));
+    let to_metres =
+        |block: &mut Block<f32>| block.0.iter_mut().for_each(|d| *d *= options.voxel_size);
+    distance.blocks.par_iter_mut().for_each(to_metres);
+    let (cell_size, band) = (options.voxel_size, BAND_VOXELS * options.voxel_size);
+    LevelSet { cell_size, band, grid, distance, interior }
 }
 
 fn gather(

@@ -1,7 +1,8 @@
 //! Fewer bumps: the two smoothing passes of [ZB05 §5].
 
-use super::halo::{Tile, map_rows};
+use super::halo::{Around, Row, map_rows};
 use super::narrow::Band;
+use crate::numerics::field::Field;
 
 /// How far plain smoothing may raise the distance, in particle radii. A drop of one particle keeps
 /// a voxel inside even where voxels are as large as the spacing: half the diagonal of a voxel is
@@ -15,11 +16,17 @@ pub(super) fn smooth(band: &mut Band, passes: u32) {
         return;
     }
     let rise = GREATEST_RISE * -band.inside;
-    let original = band.distance.clone();
-    for _ in 0..passes {
-        map_rows(band, |tile, block, row| {
+    // The first pass has them before it anyway.
+    let original = if passes > 1 { band.distance.clone() } else { Field::default() };
+    map_rows(band, |around, _, row| {
+        let halfway = halfway_to_mean(around, row);
+        let first = around.center(row);
+        std::array::from_fn(|i| halfway[i].min(first[i] + rise))
+    });
+    for _ in 1..passes {
+        map_rows(band, |around, block, row| {
+            let halfway = halfway_to_mean(around, row);
             let first = &original.blocks[block].0[row * 8..row * 8 + 8];
-            let halfway = halfway_to_mean(tile, row);
             std::array::from_fn(|i| halfway[i].min(first[i] + rise))
         });
     }
@@ -28,17 +35,17 @@ pub(super) fn smooth(band: &mut Band, passes: u32) {
 /// The same, restricted to decreasing the distance [ZB05 §5].
 pub(super) fn lower(band: &mut Band, passes: u32) {
     for _ in 0..passes {
-        map_rows(band, |tile, _, row| {
-            let halfway = halfway_to_mean(tile, row);
-            let center = tile.center(row);
+        map_rows(band, |around, _, row| {
+            let halfway = halfway_to_mean(around, row);
+            let center = around.center(row);
             std::array::from_fn(|i| halfway[i].min(center[i]))
         });
     }
 }
 
-fn halfway_to_mean(tile: &Tile, row: usize) -> [f32; 8] {
-    let center = tile.center(row);
-    let [x, y, z] = tile.neighbours(row);
+fn halfway_to_mean(around: &Around<'_>, row: usize) -> Row {
+    let center = around.center(row);
+    let [x, y, z] = around.neighbours(row);
     std::array::from_fn(|i| {
         let sum = (x[0][i] + x[1][i]) + (y[0][i] + y[1][i]) + (z[0][i] + z[1][i]);
         0.5 * center[i] + sum * (0.5 / 6.0)

@@ -20,7 +20,7 @@ use glam::Vec3;
 use serde::Serialize;
 
 /// Goes up when the same settings give another surface.
-const RECIPE_VERSION: u32 = 1;
+const RECIPE_VERSION: u32 = 2;
 
 /// Which surfaces to make.
 #[derive(Clone, Debug, PartialEq, Serialize)]

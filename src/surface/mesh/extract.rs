@@ -1,7 +1,7 @@
 //! The zero set of a level set as triangles.
 
 use super::cases::{Case, Cases, DIAGONALS, EDGE_CORNERS, MIDDLE};
-use crate::numerics::grid::{BlockGrid, NO_BLOCK, block_of, local_cell, local_index};
+use crate::numerics::grid::{BLOCK_EDGE, BlockGrid, NO_BLOCK, block_of, local_cell, local_index};
 use crate::numerics::level_set::LevelSet;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -11,6 +11,8 @@ use rayon::prelude::*;
 const CLEARANCE: f32 = 0.01;
 /// Voxels along an edge of a block and of the layer above it.
 const EDGE: usize = 9;
+/// A bit for each voxel of a row with its upper neighbour.
+const ALL_OF_ROW: u16 = (1 << EDGE) - 1;
 /// Steps to the upper neighbours along x, y and z in a tile.
 const STEPS: [usize; 3] = [EDGE * EDGE, EDGE, 1];
 
@@ -89,20 +91,33 @@ impl Tile {
         for n in 0..8 {
             let step = IVec3::new(n >> 2, n >> 1 & 1, n & 1);
             let source = level_set.grid.find(block + step).ok_or_else(|| outside(&(block + step)));
-            let value = |voxel: IVec3| match source {
-                Ok(index) => level_set.distance.blocks[index].0[local_index(voxel)],
-                Err(value) => value,
-            };
             let range = |axis: usize| if step[axis] == 1 { 8..9 } else { 0..8 };
+            let (z, upper) = (range(2), step * BLOCK_EDGE as i32);
             for x in range(0) {
                 for y in range(1) {
-                    for z in range(2) {
-                        let at = (x * EDGE + y) * EDGE + z;
-                        self.0[at] = value(IVec3::new(x as i32, y as i32, z as i32));
+                    let row = (x * EDGE + y) * EDGE;
+                    let target = &mut self.0[row + z.start..row + z.end];
+                    match source {
+                        Ok(index) => {
+                            let first = IVec3::new(x as i32, y as i32, z.start as i32) - upper;
+                            let first = local_index(first);
+                            let values = &level_set.distance.blocks[index].0;
+                            target.copy_from_slice(&values[first..first + z.len()]);
+                        }
+                        Err(value) => target.fill(value),
                     }
                 }
             }
         }
+    }
+
+    /// Per row along z, a bit for each voxel with a negative value.
+    fn negative(&self) -> [u16; EDGE * EDGE] {
+        let (rows, _) = self.0.as_chunks::<EDGE>();
+        std::array::from_fn(|row| {
+            let bits = rows[row].iter().enumerate();
+            bits.fold(0, |bits, (z, value)| bits | u16::from(*value < 0.0) << z)
+        })
     }
 
     fn place(voxel: usize) -> usize {
@@ -134,24 +149,35 @@ impl Corners {
             cells: Vec::new(),
             first: 0,
         };
-        let first = tile.0[0] < 0.0;
-        if tile.0.iter().all(|d| (*d < 0.0) == first) {
+        let negative = tile.negative();
+        if negative.iter().all(|row| *row == 0) || negative.iter().all(|row| *row == ALL_OF_ROW) {
             return out;
         }
         let mut count = 0;
-        for (axis, step) in STEPS.into_iter().enumerate() {
+        for axis in 0..3 {
             for row in 0..64 {
                 out.before[axis][row] = count;
-                let at = Tile::place(row * 8);
-                let differs = |z: usize| (tile.0[at + z] < 0.0) != (tile.0[at + z + step] < 0.0);
-                let bits = (0..8).fold(0, |bits, z| bits | u8::from(differs(z)) << z);
+                let at = (row >> 3) * EDGE + (row & 7);
+                let upper = match axis {
+                    0 => negative[at + EDGE],
+                    1 => negative[at + 1],
+                    _ => negative[at] >> 1,
+                };
+                let bits = (negative[at] ^ upper) as u8;
                 out.crossed[axis][row] = bits;
                 count += bits.count_ones() as u16;
             }
         }
         out.on_edges = u32::from(count);
         let case = |voxel: u16| Some((voxel, Cell { tile, voxel: voxel.into() }.case()?));
-        out.cells = (0..512).filter_map(case).collect();
+        let mixed = (0..64u16).flat_map(|row| {
+            let at = usize::from(row >> 3) * EDGE + usize::from(row & 7);
+            let rows = [at, at + 1, at + EDGE, at + EDGE + 1].map(|at| negative[at]);
+            let any = rows.iter().fold(0, |any, row| any | row | row >> 1);
+            let all = rows.iter().fold(ALL_OF_ROW, |all, row| all & row & row >> 1);
+            (0..8).filter(move |z| (any & !all) & (1 << z) != 0).map(move |z| row * 8 + z)
+        });
+        out.cells = mixed.filter_map(case).collect();
         let inside = out.cells.iter().map(|(_, case)| case.around.len() as u32);
         out.first = out.on_edges + inside.sum::<u32>();
         out

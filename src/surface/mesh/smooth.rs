@@ -15,6 +15,7 @@ pub(super) fn smooth(positions: &mut Vec<Vec3>, triangles: &[[u32; 3]], passes: 
         return;
     }
     let around = Neighbours::new(positions.len(), triangles);
+    let mut spare = Vec::new();
     for step in (0..passes).flat_map(|_| STEPS) {
         let moved = positions.par_iter().enumerate().map(|(corner, position)| {
             let neighbours = around.of(corner);
@@ -24,7 +25,8 @@ pub(super) fn smooth(positions: &mut Vec<Vec3>, triangles: &[[u32; 3]], passes: 
                 count => *position + (sum / count as f32 - *position) * step,
             }
         });
-        *positions = moved.collect();
+        moved.collect_into_vec(&mut spare);
+        std::mem::swap(positions, &mut spare);
     }
 }
 
