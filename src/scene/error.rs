@@ -239,9 +239,24 @@ pub enum SceneProblem {
         /// Name of the other.
         second: String,
     },
-    /// Bodies in a scene of grains.
-    #[error("grains do not move rigid bodies")]
-    BodiesAmongGrains,
+    /// Water around grains that is so thick that its drops would need steps without end.
+    #[error("drops of a viscosity of {viscosity} Pa·s need steps below a microsecond")]
+    DropsTooThick {
+        /// `viscosity` \[Pa·s\].
+        viscosity: f64,
+        /// The thickest that drops of this size can be \[Pa·s\].
+        most: f64,
+    },
+    /// Grains that start overwet in a scene that has no water for what they give back.
+    #[error(
+        "grains with a wetness of {start}, above {threshold}, give water back, and the scene has none"
+    )]
+    NoWaterToGive {
+        /// `wetness`.
+        start: f64,
+        /// `wetness_threshold`.
+        threshold: f64,
+    },
     /// A radius that is not half of a cell.
     #[error("a radius of {radius} m needs cells of {cell_size} m")]
     RadiusOffCell {
@@ -363,7 +378,8 @@ impl SceneProblem {
             Self::BandOfSeveral => "band_of_several",
             Self::MixedSolvers { .. } => "mixed_solvers",
             Self::SeveralGrains { .. } => "several_grains",
-            Self::BodiesAmongGrains => "bodies_among_grains",
+            Self::DropsTooThick { .. } => "drops_too_thick",
+            Self::NoWaterToGive { .. } => "no_water_to_give",
             Self::RadiusOffCell { .. } => "radius_off_cell",
             Self::NoRoomForWater { .. } => "no_room_for_water",
             Self::TooWet { .. } => "too_wet",
@@ -440,8 +456,15 @@ impl SceneProblem {
             Self::SeveralGrains { .. } => {
                 "let emitters use one material of `kind = \"grains\"` and one of `kind = \"water\"`".into()
             }
-            Self::BodiesAmongGrains => {
-                "make it a `[[collider]]`, animated if it moves, or use `kind = \"sand\"`".into()
+            Self::DropsTooThick { most, .. } => {
+                format!("set `viscosity` to {} or less, or make the grains larger", short(*most))
+            }
+            Self::NoWaterToGive { threshold, .. } => {
+                let threshold = short(*threshold);
+                format!(
+                    "add a `[[material]]` of `kind = \"water\"`, set `wetness` to {threshold} or less, or \
+                     keep the water in with `release = 0`"
+                )
             }
             Self::RadiusOffCell { cell_size, .. } => {
                 format!("leave `radius` out, or set `domain.cell_size` to {}", short(*cell_size))

@@ -266,6 +266,8 @@ pub struct Wetness {
     pub shrinkage: f32,
     /// k_bridge over critical damping, ≥ 0.
     pub bridges: f32,
+    /// Pull of a bridge over the weight of the largest grains, ≥ 0.
+    pub capillary: f32,
     /// w_f, ≥ 0.
     pub fluidization: f32,
     /// Share of friction lost per unit of wetness beyond the threshold, 0 … 1.

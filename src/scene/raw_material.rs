@@ -60,6 +60,8 @@ pub(super) struct RawMaterial {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bridges: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub capillary: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fluidization: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lubrication: Option<f64>,
@@ -113,6 +115,7 @@ impl From<&Material> for RawMaterial {
             propagation: None,
             shrinkage: None,
             bridges: None,
+            capillary: None,
             fluidization: None,
             lubrication: None,
             release: None,
@@ -155,6 +158,7 @@ impl From<&Material> for RawMaterial {
                 raw.propagation = Some(widen(wetness.propagation));
                 raw.shrinkage = Some(widen(wetness.shrinkage));
                 raw.bridges = Some(widen(wetness.bridges));
+                raw.capillary = Some(widen(wetness.capillary));
                 raw.fluidization = Some(widen(wetness.fluidization));
                 raw.lubrication = Some(widen(wetness.lubrication));
                 raw.release = Some(widen(wetness.release));

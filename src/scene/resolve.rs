@@ -427,21 +427,36 @@ impl Resolver<'_> {
         }
     }
 
-    /// What cannot be beside grains yet, and radii that do not go with the cells.
+    /// Radii that do not go with the cells, water that is too thick for drops or could not be given back.
     fn check_grains(&mut self, scene: &Scene) {
         if scene.method() != Method::Grains {
             return;
         }
-        if !scene.bodies.is_empty() {
-            self.report("body[0]", SceneProblem::BodiesAmongGrains);
-        }
+        /// Shortest step of drops \[s\].
+        const SHORTEST: f32 = 1e-6;
+        let has_water = scene.materials.iter().any(|material| material.water().is_some());
         let half = 0.5 * scene.domain.cell_size;
         for (index, material) in scene.materials.iter().enumerate() {
+            if let Some(water) = material.water() {
+                // As long as viscosity takes to cross the reach of a drop, a cell, as the solver has it.
+                let most = 0.1 * water.density * scene.domain.cell_size.powi(2) / SHORTEST;
+                if water.viscosity > most {
+                    let (viscosity, most) = (widen(water.viscosity), widen(most));
+                    let problem = SceneProblem::DropsTooThick { viscosity, most };
+                    self.report(&format!("material[{index}].viscosity"), problem);
+                }
+            }
             let Some(grains) = material.grains() else { continue };
             if (grains.radius / half - 1.0).abs() > 1e-3 {
                 let (radius, cell_size) = (widen(grains.radius), 2.0 * widen(grains.radius));
                 let problem = SceneProblem::RadiusOffCell { radius, cell_size };
                 self.report(&format!("material[{index}].radius"), problem);
+            }
+            let Wetness { start, threshold, release, .. } = grains.wetness;
+            if start > threshold && release > 0.0 && !has_water {
+                let (start, threshold) = (widen(start), widen(threshold));
+                let problem = SceneProblem::NoWaterToGive { start, threshold };
+                self.report(&format!("material[{index}].wetness"), problem);
             }
         }
     }
@@ -550,6 +565,7 @@ fn material(raw: &RawMaterial, cell_size: f32) -> Option<Material> {
                 propagation: raw.propagation? as f32,
                 shrinkage: raw.shrinkage? as f32,
                 bridges: raw.bridges? as f32,
+                capillary: raw.capillary? as f32,
                 fluidization: raw.fluidization? as f32,
                 lubrication: raw.lubrication? as f32,
                 release: raw.release? as f32,

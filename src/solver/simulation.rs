@@ -293,7 +293,7 @@ impl Simulation {
         let mut limits = self.scene.substeps;
         match self.mover {
             Mover::Sand(..) => limits.cfl = limits.cfl.min(LONGEST_SAND_WAY),
-            Mover::Grains(..) => return self.choose_spans(length, done, taken),
+            Mover::Grains(ref grains) => return self.choose_spans(grains, length, done, taken),
             Mover::Water(..) => {}
         }
         let speeds = Speeds::of(&self.state.particles.velocity);
@@ -323,16 +323,25 @@ impl Simulation {
     }
 
     /// As [`Simulation::choose_substeps`] for grains, which take steps of their own within each: so many
-    /// that solids and what flows in keep to the CFL number.
-    fn choose_spans(&self, length: f64, done: f64, taken: u32) -> (u32, f32) {
+    /// that solids, what flows in and what forces drive keep to the CFL number, and as many as bodies need.
+    fn choose_spans(&self, grains: &GrainSolver, length: f64, done: f64, taken: u32) -> (u32, f32) {
         let (cell, limits) = (f64::from(self.scene.domain.cell_size), self.scene.substeps);
         let flows = self.emission.flow_speed(&self.scene);
-        let fast = f64::from(self.solids.max_speed().max(flows));
         let rest = length - done;
+        let start = f64::from(self.state.frame) + done / length;
+        let driven = match self.forces.bounds(start, start + rest / length) {
+            _ if self.scene.forces.is_empty() => 0.0,
+            (acceleration, burst) => {
+                let falling = (acceleration + self.scene.gravity.length()) * cell as f32;
+                Speeds::of(&self.state.particles.velocity).most.max(falling.sqrt()) + burst
+            }
+        };
+        let fast = f64::from(self.solids.max_speed().max(flows).max(driven));
         let wanted = (rest * fast / (f64::from(limits.cfl.min(LONGEST_SPAN)) * cell)).ceil();
         let least = (rest * f64::from(limits.min) / length - 1e-6).ceil().max(1.0);
         let most = f64::from(limits.max.saturating_sub(taken).max(1));
         let steps = wanted.max(least).min(most.max(least));
+        let steps = steps.max((rest / grains.longest_span(&self.bodies)).ceil());
         (steps as u32, (rest / steps * fast / cell) as f32)
     }
 
@@ -433,7 +442,7 @@ impl Simulation {
                 let contacts = &mut stress.contacts;
                 let span = Span { time, dt };
                 let step =
-                    |_: &_| grains.step(particles, contacts, obstacles.solids, span, next_id);
+                    |_: &_| grains.step(particles, contacts, (obstacles, active), span, next_id);
                 let moved = rayon::scope(step)?;
                 let (max_speed, grain_steps) = (moved.max_speed, moved.steps);
                 Some(Step { max_speed, grain_steps, ..Step::idle() })

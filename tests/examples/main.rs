@@ -2,6 +2,7 @@
 //!
 //! `cargo test --release --test examples -- --ignored` runs them at full resolution.
 
+mod grains;
 mod sand;
 mod water;
 

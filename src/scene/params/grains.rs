@@ -113,6 +113,17 @@ pub(super) const BRIDGES: Parameter = Parameter {
     doc: "Strength of liquid bridges against grains that move apart, over critical damping. Only for grains.",
 };
 
+pub(super) const CAPILLARY: Parameter = Parameter {
+    key: "capillary",
+    kind: float(0.0, 1000.0),
+    unit: Unit::None,
+    default: Default::Float(0.0),
+    doc: "Pull of a liquid bridge between two of the largest grains that touch, over the weight of one on the Earth: how many grains hang from one. \
+          Bridges form where wet grains touch and break at up to 0.31 radii (Willett et al. 2000). Real bridges of 72 mN/m pull 0.04 on \
+          grains of 1 cm radius and 4 on those of 1 mm; grains that stand for finer sand may have 1 to 20. At 0 bridges only resist what moves apart, \
+          as Rungjiratananon et al. 2008 have it: wet sand piles up steeper, but nothing hangs. Only for grains.",
+};
+
 pub(super) const FLUIDIZATION: Parameter = Parameter {
     key: "fluidization",
     kind: float(0.0, 1000.0),
@@ -126,7 +137,7 @@ pub(super) const LUBRICATION: Parameter = Parameter {
     kind: float(0.0, 1.0),
     unit: Unit::None,
     default: Default::Float(0.8),
-    doc: "Share of friction that contacts lose per unit of wetness beyond `wetness_threshold`: overwet sand flows. Only for grains.",
+    doc: "Share of friction, rolling and sliding, that contacts lose per unit of wetness beyond `wetness_threshold`: overwet sand flows. Only for grains.",
 };
 
 pub(super) const RELEASE: Parameter = Parameter {

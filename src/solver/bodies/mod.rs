@@ -150,6 +150,11 @@ impl Bodies {
         self.kinds[i].mass
     }
 
+    /// Distance of body `i`'s farthest point from its centre of mass \[m\].
+    pub fn radius(&self, i: usize) -> f64 {
+        self.kinds[i].radius
+    }
+
     /// The twist that a unit wrench gives body `i` (symmetric, row by row): of a free body the
     /// inverse of its mass and inertia, of a hinged one what its hinge leaves of it,
     /// P (Pᵀ M P)⁻¹ Pᵀ with its only twist P.

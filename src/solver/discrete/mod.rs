@@ -4,9 +4,11 @@
 //! A bed is filled anew for every substep, from nothing but the simulation's state: what is saved and
 //! what goes on are then the same.
 
+mod forces;
 mod settings;
 mod solids;
 
+use super::grains::exposure::Exposed;
 use super::grains::grain::Grain;
 use super::grains::place::Ruler;
 use super::grains::step::{Account, Bed, Memory};
@@ -16,16 +18,21 @@ use crate::geometry::Solids;
 use crate::numerics::random::uniform3;
 use crate::particles::{CarriedContacts, GrainState, PairContact, Particles, SolidContact};
 use crate::scene::Scene;
+use crate::solver::bodies::{Bodies, Obstacles};
+use crate::solver::forces::Active;
+use forces::acceleration;
 use glam::Vec3;
 use rayon::prelude::*;
 pub use settings::{Recipe, recipe};
 use solids::SolidPlanes;
-use std::f32::consts::PI;
 
 /// Share of its radius that nothing may move in a step.
 const LONGEST_WAY: f32 = 0.25;
 /// A step is halved at most this often before a substep counts as failed.
 const MOST_HALVINGS: u32 = 4;
+/// Longest span over the time 1/ω in which a rigid body and the springs of grains around it swing: it sees
+/// what they did once in a span.
+const BODY_SHARE: f64 = 0.5;
 /// Purpose of the random numbers that sizes of grains are drawn from.
 const SIZE: u64 = 0x512e;
 
@@ -72,21 +79,39 @@ impl GrainSolver {
         grain.iter_mut().zip(material.iter()).zip(id).for_each(|(each, id)| new(each, *id));
     }
 
-    /// Moves everything for a substep. The solids must be posed at its end. `None`, and nothing has
-    /// changed, if what comes out is too fast even for the shortest steps.
+    /// Longest span \[s\] that bodies allow: half of each is beset by grains, whose springs it must not
+    /// feel too late.
+    pub fn longest_span(&self, bodies: &Bodies) -> f64 {
+        let Recipe { settings, .. } = &self.recipe;
+        let (grain, modulus) = (f64::from(settings.radius), f64::from(settings.law.modulus));
+        let of_body = |i: usize| {
+            let across = bodies.radius(i) / grain;
+            let springs = 2.0 * across * across * 2.0 * modulus * grain;
+            BODY_SHARE * (bodies.mass(i) / springs).sqrt()
+        };
+        (0..bodies.len()).map(of_body).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Moves everything for a substep under `active` forces, and gives bodies what grains and drops do to
+    /// them. The solids must be posed at its end. `None`, and nothing has changed, if what comes out is
+    /// too fast even for the shortest steps.
     pub fn step(
         &mut self,
         particles: &mut Particles,
         contacts: &mut CarriedContacts,
-        solids: &Solids,
+        (obstacles, active): (Obstacles<'_>, &Active),
         span: Span,
         next_id: &mut u64,
     ) -> Option<Moved> {
+        let Obstacles { solids, bodies } = obstacles;
         for halvings in 0..=MOST_HALVINGS {
             self.load(particles);
             let longest = f64::from(self.longest_step()) / f64::from(1 << halvings);
             let steps = (span.dt / longest).ceil().max(1.0) as u32;
-            if let Some(max_speed) = self.run(contacts, solids, span.dt, steps) {
+            if let Some(max_speed) = self.run(contacts, (solids, active), span.dt, steps) {
+                for (i, reaction) in self.bed.reactions().iter().enumerate() {
+                    bodies.apply_impulse(i, reaction.about(bodies.center(i)));
+                }
                 self.save(particles, contacts, span, next_id);
                 return Some(Moved { max_speed, steps });
             }
@@ -110,13 +135,18 @@ impl GrainSolver {
     fn run(
         &mut self,
         contacts: &CarriedContacts,
-        solids: &Solids,
+        (solids, active): (&Solids, &Active),
         dt: f64,
         steps: u32,
     ) -> Option<f32> {
         let h = (dt / f64::from(steps)) as f32;
         let around = |left: f32| SolidPlanes { solids, left };
         self.recall(contacts, &around(dt as f32), h);
+        if !active.is_empty() {
+            let sizes = (solids.cell_size(), self.recipe.settings.liquid.spacing);
+            let of = |thing: &Exposed| acceleration(active, thing, dt as f32, sizes);
+            self.bed.accelerate(!active.winds().is_empty(), of);
+        }
         let mut fastest = 0.0f32;
         for step in 0..steps {
             self.bed.step(&around((steps - step) as f32 * h), h);
@@ -139,18 +169,10 @@ impl GrainSolver {
         let is_grain = |row: &usize| particles.material[*row] == recipe.grains;
         let grain = |row: usize| {
             let state = &particles.grain[row];
-            let dry_mass = recipe.density * 4.0 / 3.0 * PI * state.radius.powi(3);
             let mut grain = Grain {
-                place: place(row),
-                radius: state.radius,
                 velocity: particles.velocity[row].to_array(),
-                wetness: 0.0,
                 spin: state.spin,
-                mass: dry_mass,
-                water: 0,
-                row: row as u32,
-                before: 0,
-                dry_mass,
+                ..Grain::dry(place(row), state.radius, recipe.density, row as u32)
             };
             recipe.settings.wetting.set(&mut grain, state.wetness);
             grain

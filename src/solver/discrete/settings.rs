@@ -1,16 +1,19 @@
 //! What a scene asks of its grains: stiffness from the overlap that is allowed, dampers from
 //! restitution.
 
-use crate::scene::{EmitterMode, FrictionLaw, Grains, Scene, Water, Wetness};
+use crate::scene::{EmitterMode, ForceKind, FrictionLaw, Grains, Scene, Water, Wetness};
 use crate::solver::grains::law::{Law, damping_of_restitution};
 use crate::solver::grains::step::Settings;
 use crate::solver::grains::water::Liquid;
 use crate::solver::grains::wetness::Wetting;
 use crate::solver::grains::wetness::drying::Weather;
 use glam::Vec3;
+use std::f32::consts::PI;
 
 /// Density and viscosity of the water that overwet grains give back where the scene has none.
 const PLAIN_WATER: (f32, f32) = (1000.0, 0.001);
+/// Gravity on the Earth [m/s²], by which bridges are told, whatever that of the scene is.
+const GRAVITY: f32 = 9.81;
 /// Slowest speed [m/s] that contacts are made for.
 const SLOWEST: f32 = 0.5;
 /// Tallest and lowest height of a scene \[m\] that stiffness is made for.
@@ -89,9 +92,20 @@ fn extent(scene: &Scene) -> (Vec3, Vec3) {
     }
 }
 
-/// Highest speed [m/s] that is to be expected: that of a fall through the scene, or out of a tap.
+/// Highest speed [m/s] that is to be expected: that of a fall through the scene under all that pulls, of an
+/// explosion, of the wind, or out of a tap.
 fn fastest(scene: &Scene, height: f32) -> f32 {
-    let fall = (2.0 * scene.gravity.length() * height).sqrt();
+    let (mut pull, mut thrown_by) = (scene.gravity.length(), 0.0f32);
+    for force in &scene.forces {
+        let strength = force.strength.keys().iter().map(|(_, s)| s.abs()).fold(0.0, f32::max);
+        match force.kind {
+            ForceKind::Explosion => thrown_by += strength,
+            // Grains in the open reach a share of it, and few do.
+            ForceKind::Wind { .. } => thrown_by += 0.5 * strength,
+            ForceKind::Point | ForceKind::Vortex | ForceKind::Turbulence { .. } => pull += strength,
+        }
+    }
+    let fall = (2.0 * pull * height).sqrt().max(thrown_by);
     let flows = scene.emitters.iter().filter(|e| e.mode == EmitterMode::Flow || e.rate.is_none());
     let thrown = flows.flat_map(|e| e.velocity.keys()).map(|(_, v)| v.length());
     thrown.fold(fall.max(SLOWEST), f32::max)
@@ -104,14 +118,20 @@ fn law(grains: &Grains, speed: f32) -> Law {
     let energy = 0.5 * grains.density * speed * speed;
     let at_rest = 2.4 / grains.overlap;
     let in_collisions = 4.2 / (6.0 * grains.overlap).min(0.4).powi(2);
-    let Wetness { bridges, fluidization, shrinkage, threshold, lubrication, .. } = grains.wetness;
+    let Wetness { bridges, capillary, fluidization, shrinkage, threshold, lubrication, .. } =
+        grains.wetness;
+    let radius = grains.radius;
+    let pull = capillary * GRAVITY * grains.density * 4.0 / 3.0 * PI * radius.powi(3);
+    // What bridges press in is bounded as well; k_s is E R.
+    let bridged = pull / (grains.overlap * radius * radius);
     Law {
-        modulus: energy * at_rest.max(in_collisions),
+        modulus: (energy * at_rest.max(in_collisions)).max(bridged),
         damping: damping_of_restitution(grains.restitution),
         friction: grains.friction_angle.to_radians().tan(),
         rolling: grains.rolling_friction,
         is_static: grains.friction_law == FrictionLaw::Static,
         bridge: bridges,
+        tension: pull / (2.0 * PI * radius),
         fluidization,
         shrinkage,
         threshold,
@@ -133,7 +153,7 @@ fn wetting(grains: &Grains, drop_mass: f32) -> Wetting {
     Wetting {
         threshold,
         // Rounding must not take the room for the last drop.
-        most: Wetting::quanta(most).max(threshold + drop),
+        most: Wetting::quanta(most).max(threshold + Wetting::least_room(drop)),
         drop,
         quantum_mass: drop_mass / drop as f32,
         rate: propagation,

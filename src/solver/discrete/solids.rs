@@ -7,6 +7,7 @@ use crate::geometry::Solids;
 use crate::geometry::solids::NearSolids;
 use crate::solver::grains::planes::{Plane, Probe, Surroundings};
 use glam::{DVec3, Vec3};
+use std::ops::Range;
 
 /// Gradients of distances below this tell of two surfaces.
 const KINK: f32 = 0.95;
@@ -27,6 +28,11 @@ pub struct SolidPlanes<'a> {
 }
 
 impl Surroundings for SolidPlanes<'_> {
+    fn bodies(&self) -> Range<u16> {
+        let first = FIRST_COLLIDER + self.solids.first_body();
+        first..first + self.solids.bodies().len() as u16
+    }
+
     fn probe(&self) -> Box<Probe<'_>> {
         let mut colliders = self.solids.all_obstacles();
         let (walls, friction) = (self.solids.walls().planes(), self.solids.wall_friction());

@@ -41,8 +41,8 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Gathers the grains of a scene, and for drops the drops, that lie in a box \[m\]; `radius` \[m\] is
-    /// that of the largest grains.
+    /// Gathers the grains and drops of a scene that lie in a box \[m\]; `radius` \[m\] is
+    /// that of the largest grains. What has no room beside them is a grain or a drop.
     pub fn gather(
         scene: &Scene,
         particles: &Particles,
@@ -60,9 +60,9 @@ impl Crowd {
                 continue;
             }
             if !is_grain(material) {
-                if !for_grains {
-                    crowd.insert(*x, (APART - CLEARANCE) * radius);
-                }
+                // What is inside a grain would be shot out of it.
+                let own = if for_grains { CLEARANCE } else { APART - CLEARANCE };
+                crowd.insert(*x, own * radius);
             } else {
                 // What has just been emitted has no size yet.
                 let own = particles.grain.get(i).map_or(0.0, |grain| grain.radius);

@@ -389,7 +389,9 @@ impl Emission {
             let velocity = self.emitters.velocity(e, position);
             add(state, Birth { position, velocity }, time, scene.emitters[e].material);
         }
-        state.owed[e] += (count - places.len() as f64).min(1.0);
+        // No more than one step's worth, lest what is held back for long comes all at once.
+        state.owed[e] += count - places.len() as f64;
+        state.owed[e] = state.owed[e].min(count);
         self.tried[e].0 += count as u64;
         self.tried[e].1 += count as u64 - places.len() as u64;
     }

@@ -8,6 +8,8 @@ use super::law::{Approach, Impact, Law, Memory};
 use super::pairs::{PairList, Trace};
 use super::place::Ruler;
 use super::planes::{Beside, PlaneList, approach, walls};
+use super::reaction::Part;
+use glam::Vec3;
 use wide::f32x8;
 
 /// Contacts that are picked out before they are worked on.
@@ -31,6 +33,8 @@ pub struct Setting<'a> {
     pub step: u32,
     /// Time since solids were asked for their planes \[s\].
     pub since: f32,
+    /// Distance of dry surfaces up to which wet grains act on each other \[m\].
+    pub reach: f32,
 }
 
 /// Grains that touch: the first's number in its chunk, the second, and their place in the list.
@@ -61,6 +65,7 @@ impl Setting<'_> {
         let mut found = [Touch::default(); ROOM];
         let mut count = 0;
         let per_metre = self.ruler.per_metre;
+        let reach = if WET { self.reach } else { 0.0 };
         let PairList { starts, partners, traces } = list;
         for (n, ends) in starts.windows(2).enumerate() {
             let grain = &self.grains[first + n];
@@ -70,7 +75,7 @@ impl Setting<'_> {
                 let way: [f32; 3] =
                     std::array::from_fn(|k| grain.place[k].wrapping_sub(partner.place[k]) as f32);
                 let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-                let touching = (grain.radius + partner.radius) * per_metre;
+                let touching = (grain.radius + partner.radius + reach) * per_metre;
                 found[count] = Touch { n: n as u32, other, slot };
                 count += usize::from(square < touching * touching);
                 if count == ROOM {
@@ -123,15 +128,27 @@ impl Setting<'_> {
         }
     }
 
-    /// Adds what solids do to the chunk's grains.
-    pub fn add_solids(&self, first: usize, list: &mut PlaneList, loads: &mut Loads, is_wet: bool) {
+    /// Adds what solids do to the chunk's grains, and to `part` what these do to bodies.
+    pub fn add_solids(
+        &self,
+        first: usize,
+        list: &mut PlaneList,
+        (loads, part): (&mut Loads, &mut Part<'_>),
+        is_wet: bool,
+    ) {
         match is_wet {
-            false => self.add_planes::<false>(first, list, loads),
-            true => self.add_planes::<true>(first, list, loads),
+            false => self.add_planes::<false>(first, list, loads, part),
+            true => self.add_planes::<true>(first, list, loads, part),
         }
     }
 
-    fn add_planes<const WET: bool>(&self, first: usize, list: &mut PlaneList, loads: &mut Loads) {
+    fn add_planes<const WET: bool>(
+        &self,
+        first: usize,
+        list: &mut PlaneList,
+        loads: &mut Loads,
+        part: &mut Part<'_>,
+    ) {
         let (mut found, mut count) = ([(0u32, 0u32, 0.0f32); 8], 0);
         let PlaneList { starts, planes } = list;
         for (n, ends) in starts.windows(2).enumerate() {
@@ -144,24 +161,25 @@ impl Setting<'_> {
                     count += 1;
                 }
                 if count == 8 {
-                    self.add_eight_planes::<WET>(first, &found, 8, planes, loads);
+                    self.add_eight_planes::<WET>(first, (&found, 8), planes, loads, part);
                     count = 0;
                 }
             }
         }
         if count > 0 {
-            let eight = std::array::from_fn(|k| found[if k < count { k } else { 0 }]);
-            self.add_eight_planes::<WET>(first, &eight, count, planes, loads);
+            let first_of_all = found[0];
+            found[count..].fill(first_of_all);
+            self.add_eight_planes::<WET>(first, (&found, count), planes, loads, part);
         }
     }
 
     fn add_eight_planes<const WET: bool>(
         &self,
         first: usize,
-        touches: &[(u32, u32, f32); 8],
-        count: usize,
+        (touches, count): (&[(u32, u32, f32); 8], usize),
         planes: &mut [Beside],
         loads: &mut Loads,
+        part: &mut Part<'_>,
     ) {
         let a = Lanes::gather(self.grains, touches.map(|(n, ..)| first as u32 + n));
         let slots = touches.map(|(_, slot, _)| slot as usize);
@@ -175,6 +193,13 @@ impl Setting<'_> {
         for k in 0..count {
             planes[slots[k]].trace = kept[k];
             loads[touches[k].0 as usize] += on_first[k];
+            if let Some(body) = part.of(planes[slots[k]].plane.owner) {
+                let [x, y, z, _, u, v, w, _] = on_first[k].to_array();
+                let at = self.grains[first + touches[k].0 as usize].place;
+                // What turns the grain is part of the moment about its centre.
+                let (force, torque) = (Vec3::new(x, y, z), Vec3::new(u, v, w));
+                body.add(self.ruler.metres(at), force * -self.dt, torque * -self.dt);
+            }
         }
     }
 }
@@ -182,18 +207,21 @@ impl Setting<'_> {
 /// What contacts remember that were ones in the step before.
 #[inline(always)]
 fn recall(traces: [Trace; 8], step: u32) -> Memory {
-    let fresh = traces.map(|trace| if trace.step.wrapping_add(1) == step { 1.0 } else { 0.0 });
-    let fresh = f32x8::new(fresh);
+    // Those that have never been one are of step 0.
+    let is_fresh = |trace: Trace| trace.step > 0 && trace.step.wrapping_add(1) == step;
+    let fresh = f32x8::new(traces.map(|trace| if is_fresh(trace) { 1.0 } else { 0.0 }));
     let halves: [[f32; 8]; 8] = bytemuck::cast(traces);
     let [x, y, z, _, a, b, c, _] = f32x8::transpose(halves.map(f32x8::new));
     // The fourth is a number's bits, which may look like anything, and is not used.
-    Memory { shear: [x, y, z].map(|c| c * fresh), roll: [a, b, c].map(|c| c * fresh) }
+    let alive = fresh.simd_gt(f32x8::ZERO);
+    Memory { shear: [x, y, z].map(|c| c * fresh), roll: [a, b, c].map(|c| c * fresh), alive }
 }
 
 #[inline(always)]
 fn remember(memory: &Memory, step: u32) -> [Trace; 8] {
-    let Memory { shear: [x, y, z], roll: [a, b, c] } = *memory;
-    let stamp = f32x8::splat(f32::from_bits(step));
+    let Memory { shear: [x, y, z], roll: [a, b, c], alive } = *memory;
+    // A mask leaves a number's bits as they are.
+    let stamp = f32x8::splat(f32::from_bits(step)) & alive;
     let rows = f32x8::transpose([x, y, z, stamp, a, b, c, f32x8::ZERO]);
     bytemuck::cast(rows.map(f32x8::to_array))
 }

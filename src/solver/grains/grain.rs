@@ -2,6 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
+use std::f32::consts::PI;
 use wide::{f32x8, i32x8};
 
 /// Grains that one task moves. Pairs within such a chunk are worked out once, those between two chunks
@@ -36,6 +37,23 @@ pub struct Grain {
 }
 
 impl Grain {
+    /// A dry one at rest, of `radius` \[m\] and made of `density` [kg/m³].
+    pub fn dry(place: [i32; 3], radius: f32, density: f32, row: u32) -> Self {
+        let dry_mass = density * 4.0 / 3.0 * PI * radius.powi(3);
+        Self {
+            place,
+            radius,
+            velocity: [0.0; 3],
+            wetness: 0.0,
+            spin: [0.0; 3],
+            mass: dry_mass,
+            water: 0,
+            row,
+            before: 0,
+            dry_mass,
+        }
+    }
+
     /// Velocity [m/s].
     #[inline(always)]
     pub fn velocity(&self) -> Vec3 {

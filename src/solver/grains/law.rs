@@ -1,7 +1,7 @@
 //! The forces between two grains in contact: pure functions of their motion.
 //!
 //! Spring and damper along the normal, a spring and a damper that slip along the tangent, a rolling
-//! spring that slips as well, and the drag of liquid bridges:
+//! spring that slips as well, and the drag and the pull of liquid bridges:
 //!
 //! * \[RSKN08\] W. Rungjiratananon, Z. Szego, Y. Kanamori, T. Nishita, *Real-time animation of sand-water
 //!   interaction*, Computer Graphics Forum 27(7), 2008, doi:10.1111/j.1467-8659.2008.01330.x.
@@ -11,9 +11,17 @@
 //!   Granular Matter 9, 2007, doi:10.1007/s10035-007-0065-z: what damper a restitution asks for.
 //! * \[ACRO11\] J. Ai, J.-F. Chen, J. M. Rotter, J. Y. Ooi, *Assessment of rolling resistance models in
 //!   discrete element simulations*, Powder Technology 206, 2011, doi:10.1016/j.powtec.2010.09.030.
+//! * \[WAJS00\] C. D. Willett, M. J. Adams, S. A. Johnson, J. P. K. Seville, *Capillary bridges between two
+//!   spherical bodies*, Langmuir 16, 2000, doi:10.1021/la000657y: how a bridge pulls.
+//! * \[LTA93\] G. Lian, C. Thornton, M. J. Adams, *A theoretical study of the liquid bridge forces between
+//!   two rigid spherical bodies*, Journal of Colloid and Interface Science 161, 1993,
+//!   doi:10.1006/jcis.1993.1452: at what distance it breaks.
+//! * \[H05\] S. Herminghaus, *Dynamics of wet granular matter*, Advances in Physics 54, 2005,
+//!   doi:10.1080/00018730500167855: how much water stands in bridges.
 
 use super::grain::Lanes;
 use super::place::Ruler;
+use std::f32::consts::PI;
 use wide::f32x8;
 
 /// Stiffness along the tangent over that along the normal [CS79; 2/7 makes both swing alike for
@@ -24,6 +32,14 @@ const ROLLING: f32 = 0.25;
 /// Share of the relative velocity that the dampers of one contact may take in a step: together, those
 /// of a wet grain with many neighbours must not turn its velocity around.
 const MOST_DAMPING: f32 = 0.3;
+
+/// Volume of a bridge over R³ and wetness, where the pores are full at w = 1 and a grain shares its water
+/// with six others.
+const BRIDGE_PER_WETNESS: f32 = 0.95;
+/// Largest volume of a bridge over R³: with more, bridges merge and what pulls stays about the same \[H05\].
+const LARGEST_BRIDGE: f32 = 0.03;
+/// Distance of surfaces over R at which the largest bridges break, their volume's cube root \[LTA93\].
+const LONGEST_BRIDGE: f32 = 0.310_723_25;
 
 /// How grains meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,13 +57,17 @@ pub struct Law {
     pub is_static: bool,
     /// k_bridge [RSKN08 eq. 13] over the damper of critical damping, at w_f − w = 1.
     pub bridge: f32,
+    /// Surface tension γ [N/m] with which bridges pull grains together that touch or have touched
+    /// \[WAJS00\]; at 0 they only resist, as in \[RSKN08\].
+    pub tension: f32,
     /// Wetness w_f at which bridges are gone [RSKN08 eq. 13].
     pub fluidization: f32,
     /// Share of the radius that a grain loses per unit of wetness: k_r / R [RSKN08 eq. 10].
     pub shrinkage: f32,
     /// Wetness above which water between grains takes up what presses them together.
     pub threshold: f32,
-    /// Share of its friction that a contact loses per unit of wetness beyond the threshold.
+    /// Share of its friction, rolling and sliding, that a contact loses per unit of wetness beyond the
+    /// threshold.
     pub lubrication: f32,
 }
 
@@ -58,6 +78,9 @@ pub struct Memory {
     pub shear: [f32x8; 3],
     /// How far it has been rolled \[rad\].
     pub roll: [f32x8; 3],
+    /// Lanes in which there was a contact or a bridge in the step before; after the step, in which there
+    /// is one.
+    pub alive: f32x8,
 }
 
 /// What a contact does to the first grain; the second gets the opposite force.
@@ -129,6 +152,7 @@ impl Law {
             overlap -= lost * splat(self.shrinkage);
         }
         let touches = overlap.simd_gt(zero);
+        let alive = std::mem::replace(&mut memory.alive, touches);
 
         // Motion of the two surfaces past each other.
         let relative: [f32x8; 3] = std::array::from_fn(|k| a.velocity[k] - b.velocity[k]);
@@ -141,12 +165,14 @@ impl Law {
         // [RSKN08 eq. 6]; a damper alone does not hold grains together.
         let press = (stiffness * overlap - damper * approaching).fast_max(zero) & touches;
 
-        let mut bound = press * approach.friction;
+        // What presses solid on solid: water between full grains takes up a share of it.
+        let mut solid = press;
         if WET {
             let beyond = splat(0.5) * wetness - splat(self.threshold);
             let lost = (beyond * splat(self.lubrication)).fast_max(zero).fast_min(f32x8::ONE);
-            bound *= f32x8::ONE - lost;
+            solid *= f32x8::ONE - lost;
         }
+        let bound = solid * approach.friction;
         let slip_stiffness = stiffness * splat(TANGENT);
         let slip_damper = damper * splat(TANGENT);
         let rub = if self.is_static {
@@ -182,7 +208,7 @@ impl Law {
                 std::array::from_fn(|k| memory.roll[k] + turned[k] * splat(dt));
             let trial: [f32x8; 3] =
                 std::array::from_fn(|k| zero - (stiffness * rolled[k] + damper * turned[k]));
-            let (torque, slips) = limited(trial, press * reach * splat(self.rolling));
+            let (torque, slips) = limited(trial, solid * reach * splat(self.rolling));
             let back = f32x8::ONE / stiffness;
             memory.roll = std::array::from_fn(|k| {
                 let left = zero - (torque[k] + damper * turned[k]) * back;
@@ -193,20 +219,52 @@ impl Law {
         let mut force: [f32x8; 3] = std::array::from_fn(|k| press * normal[k] + rub[k]);
         if WET {
             // [RSKN08 eq. 13]: between wet grains, while they move apart.
-            let left = splat(self.fluidization) - splat(0.5) * wetness;
-            let drag = (critical * splat(self.bridge) * left.fast_max(zero)).fast_min(most);
+            let left = (splat(self.fluidization) - splat(0.5) * wetness).fast_max(zero);
+            let drag = (critical * splat(self.bridge) * left).fast_min(most);
             let both = a.wetness.simd_gt(zero) & b.wetness.simd_gt(zero);
-            let drag = drag & both & approaching.simd_gt(zero);
+            let mut near = both & zero.simd_gt(approach.gap);
+            if self.tension > 0.0 {
+                let reduced = splat(2.0) * a.radius * b.radius / radii;
+                let (pull, reaches) = self.pull(reduced, wetness, zero - overlap);
+                let bridged = both & (touches | (alive & reaches));
+                force = std::array::from_fn(|k| force[k] - (pull & bridged) * normal[k]);
+                near |= bridged;
+                memory.alive |= bridged;
+            }
+            let drag = drag & near & approaching.simd_gt(zero);
             force = std::array::from_fn(|k| force[k] - drag * relative[k]);
         }
         Impact { force, twist: cross(normal, rub), rolling }
+    }
+
+    /// What a bridge between grains of the reduced radius R = 2 R_i R_j / (R_i + R_j) \[m\] and the sum of
+    /// wetnesses w_i + w_j pulls \[N\] while their surfaces are `apart` \[m\], and where it reaches so far:
+    /// 2π R γ / (1 + 1.05 Ŝ + 2.5 Ŝ²) with Ŝ = S √(R / V) [WAJS00, wholly wetting], less the more the nearer
+    /// the wetness is to w_f [RSKN08 §4.1], out to V^⅓ \[LTA93\].
+    #[inline(always)]
+    fn pull(&self, reduced: f32x8, wetness: f32x8, apart: f32x8) -> (f32x8, f32x8) {
+        let splat = f32x8::splat;
+        let mean = splat(0.5) * wetness;
+        let share = (splat(BRIDGE_PER_WETNESS) * mean).fast_min(splat(LARGEST_BRIDGE));
+        let share = share.fast_max(splat(f32::MIN_POSITIVE));
+        let apart = apart.fast_max(f32x8::ZERO) / reduced;
+        let wide = apart / share.sqrt();
+        let left = (f32x8::ONE - mean / splat(self.fluidization)).fast_max(f32x8::ZERO);
+        let strongest = splat(2.0 * PI * self.tension) * reduced * left;
+        let pull = strongest / (f32x8::ONE + wide * (splat(1.05) + splat(2.5) * wide));
+        (pull, share.simd_gt(apart * apart * apart))
+    }
+
+    /// Distance of dry surfaces \[m\] up to which grains of at most `radius` \[m\] pull each other.
+    pub fn reach(&self, radius: f32) -> f32 {
+        if self.tension > 0.0 { LONGEST_BRIDGE * radius } else { 0.0 }
     }
 
     /// Longest step \[s\] in which springs and dampers of grains of `radius` \[m\] and up, made of
     /// `density` [kg/m³], stay stable: a share of the time 1/ω of a pair, whatever packs around it.
     pub fn longest_step(&self, radius: f32, density: f32) -> f32 {
         const SHARE: f32 = 0.2;
-        let mass = density * 4.0 / 3.0 * std::f32::consts::PI * radius.powi(3);
+        let mass = density * 4.0 / 3.0 * PI * radius.powi(3);
         SHARE * (mass / (2.0 * self.modulus * radius)).sqrt()
     }
 }

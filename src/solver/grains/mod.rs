@@ -6,12 +6,14 @@
 
 pub mod cells;
 pub mod contacts;
+pub mod exposure;
 pub mod grain;
 pub mod law;
 pub mod motion;
 pub mod pairs;
 pub mod place;
 pub mod planes;
+pub mod reaction;
 pub mod sets;
 pub mod step;
 #[cfg(test)]

@@ -62,7 +62,9 @@ pub struct Pairs {
 pub struct Reach {
     /// Converts places.
     pub ruler: Ruler,
-    /// Distance of surfaces up to which grains are partners \[m\].
+    /// Distance of surfaces up to which grains act on each other \[m\].
+    pub bridge: f32,
+    /// What they may come closer before the lists end \[m\].
     pub skin: f32,
     /// The last step, whose traces are the ones to keep.
     pub step: u32,
@@ -136,7 +138,7 @@ impl PairList {
                 for j in beyond.chain(low.max(i + 1)..high) {
                     let other = &grains[j];
                     let square = reach.ruler.way(grain.place, other.place).length_squared();
-                    let touching = grain.radius + other.radius;
+                    let touching = grain.radius + other.radius + reach.bridge;
                     if square < (touching + reach.skin).powi(2) {
                         self.partners.push(j as u32);
                         let may_touch = square < (1.01 * touching).powi(2);

@@ -11,6 +11,7 @@ use super::pairs::Trace;
 use super::place::Ruler;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+use std::ops::Range;
 use wide::{f32x8, i32x8};
 
 /// Radius and mass of a wall over those of the grain that hits it: as good as infinite.
@@ -37,6 +38,11 @@ pub struct Plane {
 pub trait Surroundings: Sync {
     /// What answers at many points.
     fn probe(&self) -> Box<Probe<'_>>;
+
+    /// Which owners are rigid bodies, which get what they give.
+    fn bodies(&self) -> Range<u16> {
+        0..0
+    }
 }
 
 /// Appends the planes of solids that come within a reach \[m\] of a point \[m\].
@@ -69,6 +75,14 @@ pub struct PlaneList {
     pub starts: Vec<u32>,
     /// The planes.
     pub planes: Vec<Beside>,
+}
+
+impl PlaneList {
+    /// The planes beside the chunk's thing `n`.
+    #[inline(always)]
+    pub fn of(&self, n: usize) -> &[Beside] {
+        &self.planes[self.starts[n] as usize..self.starts[n + 1] as usize]
+    }
 }
 
 /// The planes beside all things of a set, and those from before the last rebuild.

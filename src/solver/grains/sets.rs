@@ -107,11 +107,11 @@ pub struct DropSet {
 }
 
 impl GrainSet {
-    /// Sorts the grains and finds what is near them, for the largest radius \[m\] and the way \[m\] that
-    /// none exceeds in a step.
+    /// Sorts the grains and finds what is near them, for the largest radius \[m\], the longest bridge \[m\] and
+    /// the way \[m\] that none exceeds in a step.
     pub fn find_neighbours(
         &mut self,
-        (radius, way): (f32, f32),
+        (radius, bridge, way): (f32, f32, f32),
         ruler: Ruler,
         surroundings: &dyn Surroundings,
         (step, has_drops): (u32, bool),
@@ -119,10 +119,10 @@ impl GrainSet {
         let skin = skin(GRAIN_SKIN, radius, way);
         // Drops look for grains that have moved by half the skin since.
         let for_drops = if has_drops { DROP_SKIN.1 * radius } else { 0.0 };
-        let edge = 2.0 * radius + skin + for_drops;
+        let edge = 2.0 * radius + bridge + skin + for_drops;
         let edge = (edge * ruler.per_metre).ceil() as i32;
         self.cells.sort(&mut self.grains, &mut self.next, edge);
-        self.pairs.rebuild(&self.grains, &self.cells, Reach { ruler, skin, step });
+        self.pairs.rebuild(&self.grains, &self.cells, Reach { ruler, bridge, skin, step });
         self.planes.rebuild(&self.grains, ruler, surroundings, |grain| grain.radius + skin);
         self.planes.carry(&self.grains, step);
         self.lists.renew(skin);

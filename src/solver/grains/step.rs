@@ -1,12 +1,14 @@
 //! A step of grains and the water between them.
 
 use super::contacts::Setting;
+use super::exposure::{Crowd, Drive, Exposed};
 use super::grain::{CHUNK, Grain};
-use super::law::Law;
+use super::law::{Law, damping_of_restitution};
 use super::motion::advance;
 use super::pairs::Trace;
 use super::place::Ruler;
 use super::planes::{Plane, Surroundings};
+use super::reaction::{Reaction, Reactions};
 use super::sets::{DropSet, GrainSet};
 use super::water::density::{Around, Pool};
 use super::water::forces::{Flow, add_water};
@@ -40,6 +42,38 @@ pub struct Settings {
     pub seed: u64,
 }
 
+impl Settings {
+    /// Sand of balls of `radius` \[m\] that do not roll hard, and plain water, for speeds up to `speed`
+    /// [m/s] and a modulus of 1 MPa; a drop wets by 0.3, and full grains are stuck with what they have.
+    pub fn of_radius(radius: f32, speed: f32, gravity: Vec3) -> Self {
+        let law = Law {
+            modulus: 1.0e6,
+            damping: damping_of_restitution(0.3),
+            friction: 0.5,
+            rolling: 0.0,
+            is_static: true,
+            bridge: 2.0,
+            tension: 0.0,
+            fluidization: 1.0,
+            shrinkage: 0.05,
+            threshold: 1.0,
+            lubrication: 0.5,
+        };
+        let liquid = Liquid::new(1000.0, 1e-3, radius, speed);
+        let drop = Wetting::quanta(0.3);
+        let wetting = Wetting {
+            threshold: Wetting::quanta(1.0),
+            most: Wetting::quanta(2.0),
+            drop,
+            quantum_mass: liquid.mass() / drop as f32,
+            rate: 20.0,
+            release: 0.0,
+            drying: 0.0,
+        };
+        Self { law, liquid, wetting, radius, origin: Vec3::ZERO, gravity, seed: 0 }
+    }
+}
+
 /// How far a contact has been sheared \[m\] and rolled \[rad\].
 pub type Memory = ([f32; 3], [f32; 3]);
 
@@ -57,10 +91,12 @@ pub struct Account {
 /// Grains and water.
 pub struct Bed {
     pub(super) settings: Settings,
-    ruler: Ruler,
+    pub(super) ruler: Ruler,
     pub(super) sand: GrainSet,
     pub(super) water: DropSet,
     propagation: Propagation,
+    drive: Drive,
+    reactions: Reactions,
     /// Identity of the particle in each row.
     pub(super) ids: Vec<u64>,
     account: Account,
@@ -80,12 +116,22 @@ impl Bed {
             sand: GrainSet::default(),
             water: DropSet::default(),
             propagation: Propagation::default(),
+            drive: Drive::default(),
+            reactions: Reactions::default(),
             ids: Vec::new(),
             account: Account::default(),
             step: 0,
             steps_before: 0,
             since_exchange: 0.0,
         }
+    }
+
+    /// One of these, in rows that count up from the first grain to the last drop.
+    pub fn of(settings: Settings, grains: Vec<Grain>, drops: Vec<Drop>) -> Self {
+        let mut bed = Self::new(settings);
+        let ids = (0..(grains.len() + drops.len()) as u64).collect();
+        bed.fill(grains, drops, ids);
+        bed
     }
 
     /// Replaces what there is. Rows of grains and drops point into `ids`.
@@ -95,6 +141,8 @@ impl Bed {
         self.ids = ids;
         self.sand.pairs.lists.clear();
         self.sand.planes.forget();
+        self.drive.clear();
+        self.reactions.clear();
         self.sand.lists.spoil();
         self.water.lists.spoil();
         self.sand.fastest = fastest(self.sand.grains.par_iter().map(Grain::velocity));
@@ -122,6 +170,32 @@ impl Bed {
         sand.planes.recall(&sand.grains, |row| {
             at_solids(row).into_iter().map(move |(owner, n, memory)| (owner, n, stamp(memory)))
         });
+    }
+
+    /// Lets `of` accelerate grains and drops [m/s²] besides gravity until the bed is filled anew. How open
+    /// they lie is only found out where it `asks` for that; otherwise they are wholly open.
+    pub fn accelerate(&mut self, asks: bool, of: impl Fn(&Exposed) -> Vec3 + Sync) {
+        let Self { sand, water, ruler, settings, .. } = self;
+        let crowd = Crowd {
+            grains: (&sand.grains, &sand.cells),
+            drops: (&water.drops, &water.cells),
+            ruler: *ruler,
+            radius: settings.radius,
+        };
+        let on = |row: u32, at: [i32; 3], velocity: Vec3, radius: f32| {
+            let openness = if asks { crowd.openness(at) } else { 1.0 };
+            (row, of(&Exposed { place: ruler.metres(at), velocity, radius, openness }))
+        };
+        let on_grain = |g: &Grain| on(g.row, g.place, g.velocity(), g.radius);
+        let on_drop = |d: &Drop| on(d.row, d.place, d.velocity(), 0.0);
+        let grains: Vec<(u32, Vec3)> = sand.grains.par_iter().map(on_grain).collect();
+        let drops: Vec<(u32, Vec3)> = water.drops.par_iter().map(on_drop).collect();
+        self.drive.set(self.ids.len(), grains.into_iter().chain(drops));
+    }
+
+    /// What each of the surroundings' bodies has got since the bed was filled.
+    pub fn reactions(&self) -> &[Reaction] {
+        self.reactions.totals()
     }
 
     /// What contacts of grains remember: two rows, and the memory of the first.
@@ -194,8 +268,8 @@ impl Bed {
         self.find_neighbours(surroundings, dt); // §5
         self.step += 1;
         self.squeeze_water(); // §3.1
-        self.move_grains(dt); // §3.2, §4.3–4.4
-        self.move_water(dt); // §3.1, §4.3
+        self.move_grains(surroundings, dt); // §3.2, §4.3–4.4
+        self.move_water(surroundings, dt); // §3.1, §4.3
         self.age(dt);
         self.since_exchange += dt;
         if self.step.is_multiple_of(WETNESS_STEPS) {
@@ -204,12 +278,14 @@ impl Bed {
     }
 
     fn find_neighbours(&mut self, surroundings: &dyn Surroundings, dt: f32) {
-        let Self { settings, ruler, sand, water, step, .. } = self;
+        let Self { settings, ruler, sand, water, step, drive, .. } = self;
         // Nothing gains more than this in a step but by a collision, for which the skin's half is spare.
-        let way = |fastest: f32| (fastest + settings.gravity.length() * dt) * dt;
+        let falling = settings.gravity.length() + drive.strongest();
+        let way = |fastest: f32| (fastest + falling * dt) * dt;
         let grains = way(sand.fastest);
         if !sand.lists.lasts(grains) {
-            let (size, now) = ((settings.radius, grains), (*step, !water.drops.is_empty()));
+            let (radius, now) = (settings.radius, (*step, !water.drops.is_empty()));
+            let size = (radius, settings.law.reach(radius), grains);
             sand.find_neighbours(size, *ruler, surroundings, now);
             water.lists.spoil();
         }
@@ -255,10 +331,12 @@ impl Bed {
             ruler: *ruler,
             since: water.lists.since,
         };
-        Flow { pool, squeezed: &water.squeezed, gravity: settings.gravity, dt }
+        let (squeezed, gravity, drive) = (&water.squeezed, settings.gravity, &self.drive);
+        Flow { pool, squeezed, gravity, drive, dt }
     }
 
-    fn move_grains(&mut self, dt: f32) {
+    fn move_grains(&mut self, surroundings: &dyn Surroundings, dt: f32) {
+        let mut reactions = std::mem::take(&mut self.reactions);
         let mut next = std::mem::take(&mut self.sand.next);
         let mut pairs = std::mem::take(&mut self.sand.pairs);
         let mut planes = std::mem::take(&mut self.sand.planes);
@@ -270,24 +348,29 @@ impl Bed {
             dt,
             step: self.step,
             since: self.sand.lists.since,
+            reach: self.settings.law.reach(self.settings.radius),
         };
         next.resize(grains.len(), bytemuck::Zeroable::zeroed());
-        let (gravity, flow) = (self.settings.gravity, self.flow(dt));
+        let (driven, flow) = ((self.settings.gravity, &self.drive), self.flow(dt));
         let is_wet = grains.par_iter().with_min_len(CHUNK).any(|grain| grain.water > 0);
         let near = if self.water.drops.is_empty() { &[][..] } else { &self.water.of_grains };
         let tasks = next.par_chunks_mut(CHUNK).zip(&mut pairs.lists).zip(&mut planes.lists);
-        let fastest = tasks.enumerate().map(|(chunk, ((next, pairs), planes))| {
+        let parts = reactions.parts(surroundings.bodies(), tasks.len());
+        let tasks = tasks.zip(parts).enumerate();
+        let fastest = tasks.map(|(chunk, (((next, pairs), planes), mut part))| {
             let first = chunk * CHUNK;
             let mut loads = [f32x8::ZERO; CHUNK];
             setting.add_contacts(first, pairs, &mut loads, is_wet);
-            setting.add_solids(first, planes, &mut loads, is_wet);
+            setting.add_solids(first, planes, (&mut loads, &mut part), is_wet);
             if let Some(near) = near.get(chunk) {
                 add_water(&flow, first, near, &mut loads);
             }
             let chunk = &grains[first..first + next.len()];
-            advance(chunk, next, &loads, gravity, dt, setting.ruler)
+            advance(chunk, next, &loads, driven, dt, setting.ruler)
         });
         let fastest = fastest.reduce(|| 0.0, f32::max).sqrt();
+        reactions.join();
+        self.reactions = reactions;
         // The grains of before are still what water meets in this step.
         self.sand.next = next;
         self.sand.pairs = pairs;
@@ -295,19 +378,24 @@ impl Bed {
         self.sand.fastest = fastest;
     }
 
-    fn move_water(&mut self, dt: f32) {
+    fn move_water(&mut self, surroundings: &dyn Surroundings, dt: f32) {
+        let mut reactions = std::mem::take(&mut self.reactions);
         let mut next = std::mem::take(&mut self.water.next);
         next.resize(self.water.drops.len(), bytemuck::Zeroable::zeroed());
         let (flow, water) = (self.flow(dt), &self.water);
-        let tasks = next.par_chunks_mut(CHUNK).enumerate().map(|(chunk, next)| {
+        let tasks = next.par_chunks_mut(CHUNK);
+        let parts = reactions.parts(surroundings.bodies(), tasks.len());
+        let tasks = tasks.zip(parts).enumerate().map(|(chunk, (next, mut part))| {
             let around = Around {
                 drops: &water.beside[chunk],
                 grains: &water.grains[chunk],
                 planes: &water.planes.lists[chunk],
             };
-            flow.advance(chunk * CHUNK, around, next)
+            flow.advance(chunk * CHUNK, around, next, &mut part)
         });
         let fastest = tasks.reduce(|| 0.0, f32::max).sqrt();
+        reactions.join();
+        self.reactions = reactions;
         self.water.next = next;
         self.water.fastest = fastest;
     }
@@ -338,7 +426,7 @@ impl Bed {
             drops: &water.cells,
             surroundings,
             ruler: *ruler,
-            spacing: settings.liquid.spacing,
+            liquid: &settings.liquid,
             key,
         };
         let listed = water.drops.len();

@@ -1,5 +1,6 @@
 use super::*;
 use crate::solver::grains::law::restitution_of_damping;
+use crate::solver::grains::law::{Law, damping_of_restitution};
 
 fn no_gravity(law: impl FnOnce(&mut Law)) -> Settings {
     let mut settings = Settings { gravity: Vec3::ZERO, ..settings() };

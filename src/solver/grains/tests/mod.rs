@@ -1,16 +1,17 @@
 //! Grains against closed forms, conservation laws, and slower ways to the same result.
 
+mod bridges;
 mod contact;
+mod driven;
 mod search;
 mod water;
 mod wetness;
 
 use super::grain::Grain;
-use super::law::{Law, damping_of_restitution};
 use super::place::Ruler;
 use super::planes::{Plane, Probe, Surroundings};
 use super::step::{Bed, Settings};
-use super::water::{Drop, Liquid};
+use super::water::Drop;
 use super::wetness::{UNIT, Wetting};
 use crate::numerics::random::uniform3;
 use glam::{DVec3, Vec3};
@@ -21,49 +22,16 @@ pub const GRAVITY: f32 = 9.81;
 
 /// Dry sand on the Earth.
 pub fn settings() -> Settings {
-    let law = Law {
-        modulus: 1.0e6,
-        damping: damping_of_restitution(0.3),
-        friction: 0.5,
-        rolling: 0.0,
-        is_static: true,
-        bridge: 2.0,
-        fluidization: 1.0,
-        shrinkage: 0.05,
-        threshold: 1.0,
-        lubrication: 0.5,
-    };
-    let liquid = Liquid::new(1000.0, 1e-3, RADIUS, 2.0);
-    let drop = Wetting::quanta(0.3);
-    let wetting = Wetting {
-        threshold: Wetting::quanta(1.0),
-        most: Wetting::quanta(2.0),
-        drop,
-        quantum_mass: liquid.mass() / drop as f32,
-        rate: 20.0,
-        release: 5.0,
-        drying: 0.0,
-    };
-    let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let origin = Vec3::ZERO;
-    Settings { law, liquid, wetting, radius: RADIUS, origin, gravity, seed: 7 }
+    let mut settings = Settings::of_radius(RADIUS, 2.0, Vec3::new(0.0, 0.0, -GRAVITY));
+    settings.wetting.release = 5.0;
+    settings.seed = 7;
+    settings
 }
 
 /// A dry grain.
 pub fn grain(x: DVec3, velocity: Vec3, row: u32) -> Grain {
-    let mass = DENSITY * 4.0 / 3.0 * std::f32::consts::PI * RADIUS.powi(3);
-    Grain {
-        place: Ruler::of_radius(RADIUS).place(x),
-        radius: RADIUS,
-        velocity: velocity.to_array(),
-        wetness: 0.0,
-        spin: [0.0; 3],
-        mass,
-        water: 0,
-        row,
-        before: 0,
-        dry_mass: mass,
-    }
+    let place = Ruler::of_radius(RADIUS).place(x);
+    Grain { velocity: velocity.to_array(), ..Grain::dry(place, RADIUS, DENSITY, row) }
 }
 
 pub fn wet_grain(x: DVec3, wetness: f32, row: u32) -> Grain {
@@ -78,10 +46,7 @@ pub fn drop_at(x: DVec3, row: u32) -> Drop {
 
 /// A bed of these.
 pub fn bed(settings: Settings, grains: Vec<Grain>, drops: Vec<Drop>) -> Bed {
-    let mut bed = Bed::new(settings);
-    let ids = (0..(grains.len() + drops.len()) as u64).collect();
-    bed.fill(grains, drops, ids);
-    bed
+    Bed::of(settings, grains, drops)
 }
 
 /// A box without a lid, and a floor around it.

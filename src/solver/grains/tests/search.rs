@@ -29,7 +29,7 @@ fn the_pairs_are_those_of_a_search_through_all() {
         ((2.0 * RADIUS + skin) * ruler.per_metre).ceil() as i32,
     );
     let mut pairs = Pairs::default();
-    pairs.rebuild(&grains, &cells, Reach { ruler, skin, step: 0 });
+    pairs.rebuild(&grains, &cells, Reach { ruler, bridge: 0.0, skin, step: 0 });
     let mut found = Vec::new();
     for (chunk, list) in pairs.lists.iter().enumerate() {
         for n in 0..list.starts.len() - 1 {

@@ -194,3 +194,26 @@ fn the_bytes_do_not_depend_on_the_number_of_threads() {
     let one: (Vec<u8>, Vec<u8>) = run(1);
     assert!(one == run(2) && one == run(3));
 }
+
+#[test]
+fn water_passes_grains_that_were_overwet_and_reaches_the_end_of_a_row() {
+    let mut settings = Settings { gravity: Vec3::ZERO, ..settings() };
+    settings.wetting.rate = 2000.0;
+    settings.wetting.release = 0.0;
+    settings.law.shrinkage = 0.0;
+    let x = |k: u32| DVec3::new(1.9999 * f64::from(k) * f64::from(RADIUS), 0.0, 1.0);
+    // All but the last are full already.
+    let wetness = |k| [1.9, 1.0, 1.0, 1.0, 0.0][k as usize];
+    let grains = (0..5).map(|k| wet_grain(x(k), wetness(k), k)).collect();
+    let mut bed = bed(settings, grains, vec![]);
+    for _ in 0..400 * WETNESS_STEPS {
+        // By themselves the springs would drive them apart.
+        bed.step(&FLOOR, 1e-4);
+        let ruler = bed.ruler();
+        for grain in &mut bed.sand.grains {
+            (grain.place, grain.velocity) = (ruler.place(x(grain.row)), [0.0; 3]);
+        }
+    }
+    let last = bed.grains().iter().find(|grain| grain.row == 4).unwrap();
+    assert!(last.wetness > 0.89, "{}", last.wetness);
+}

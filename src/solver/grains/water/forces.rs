@@ -4,7 +4,9 @@ use super::density::{Around, Pool, first_lanes};
 use super::exchange::on_drop;
 use super::neighbours::{DropLanes, NearList};
 use super::{Drop, Squeeze};
-use crate::solver::grains::planes::PlaneList;
+use crate::solver::grains::exposure::Drive;
+use crate::solver::grains::planes::{Beside, Plane};
+use crate::solver::grains::reaction::Part;
 use glam::Vec3;
 use wide::{f32x8, i32x8};
 
@@ -17,14 +19,23 @@ pub struct Flow<'a> {
     pub squeezed: &'a [Squeeze],
     /// Gravity [m/s²].
     pub gravity: Vec3,
+    /// What else drives drops.
+    pub drive: &'a Drive,
     /// Length of the step \[s\].
     pub dt: f32,
 }
 
 impl Flow<'_> {
-    /// Writes to `next` where the chunk of drops that begins at `first` is after the step; returns the
-    /// square of the highest speed [m²/s²], infinite if any is no number.
-    pub fn advance(&self, first: usize, around: Around<'_>, next: &mut [Drop]) -> f32 {
+    /// Writes to `next` where the chunk of drops that begins at `first` is after the step, and adds to
+    /// `part` what it does to bodies; returns the square of the highest speed [m²/s²], infinite if any is
+    /// no number.
+    pub fn advance(
+        &self,
+        first: usize,
+        around: Around<'_>,
+        next: &mut [Drop],
+        part: &mut Part<'_>,
+    ) -> f32 {
         let Pool { drops, liquid, ruler, .. } = self.pool;
         let mass = liquid.mass();
         let mut fastest = 0.0f32;
@@ -35,8 +46,10 @@ impl Flow<'_> {
                 let grain = &self.pool.grains[*j as usize];
                 force += on_drop(drop, self.squeezed[first + n], grain, liquid, ruler);
             }
-            let velocity = drop.velocity() + (force / mass + self.gravity) * self.dt;
-            *next = self.bounded(drop, velocity, around.planes, n, self.squeezed[first + n]);
+            let acceleration = force / mass + self.gravity + self.drive.of(drop.row);
+            let velocity = drop.velocity() + acceleration * self.dt;
+            let planes = around.planes.of(n);
+            *next = self.bounded(drop, velocity, planes, self.squeezed[first + n], part);
             let square = next.velocity().length_squared();
             fastest = if square <= fastest {
                 fastest
@@ -66,7 +79,8 @@ impl Flow<'_> {
             let way: [f32x8; 3] =
                 std::array::from_fn(|k| (place[k] - other.place[k]).round_float() * ruler.quantum);
             let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-            let distance = square.sqrt().fast_max(f32x8::splat(f32::MIN_POSITIVE));
+            // Drops in one place push each other nowhere.
+            let distance = square.sqrt().fast_max(f32x8::splat(ruler.quantum));
             let volumes = volume * own.volume;
             let mean = (pressure + f32x8::splat(own.pressure)) * f32x8::splat(0.5);
             let push = volumes * mean * liquid.kernels.slopes(distance) / distance;
@@ -84,27 +98,34 @@ impl Flow<'_> {
         &self,
         drop: &Drop,
         mut velocity: Vec3,
-        planes: &PlaneList,
-        n: usize,
+        planes: &[Beside],
         own: Squeeze,
+        part: &mut Part<'_>,
     ) -> Drop {
         let Pool { liquid, ruler, since, .. } = self.pool;
-        let planes = &planes.planes[planes.starts[n] as usize..planes.starts[n + 1] as usize];
+        let mass = liquid.mass();
+        let mut push = |plane: &Plane, change: f32| {
+            velocity += plane.normal * change;
+            if let Some(body) = part.of(plane.owner) {
+                body.add(ruler.metres(drop.place), plane.normal * (-mass * change), Vec3::ZERO);
+            }
+            velocity
+        };
         for beside in planes {
             let distance = beside.distance(drop.place, since, ruler).max(0.0);
-            let push = own.volume * own.pressure * liquid.kernels.on_plane(distance);
-            velocity += beside.plane.normal * (push / liquid.mass() * self.dt);
+            let force = own.volume * own.pressure * liquid.kernels.on_plane(distance);
+            push(&beside.plane, force / mass * self.dt);
         }
         for beside in planes {
             let distance = beside.distance(drop.place, since, ruler);
             let (normal, solid) = (beside.plane.normal, beside.plane.velocity);
-            let approaching = (velocity - solid).dot(normal);
+            let approaching = (push(&beside.plane, 0.0) - solid).dot(normal);
             // What would be inside by the end of the step ends on the surface.
             let over = distance + approaching * self.dt;
             if over < 0.0 {
                 // No faster out than the layer of water that may be there.
                 let out = (-distance / self.dt).clamp(0.0, liquid.sound * 0.1);
-                velocity += normal * (out.max(0.0) - approaching);
+                push(&beside.plane, out.max(0.0) - approaching);
             }
         }
         let place = ruler.moved(drop.place, velocity * self.dt);

@@ -13,12 +13,16 @@ use super::grain::Grain;
 pub use crate::particles::WETNESS_UNIT as UNIT;
 use glam::Vec3;
 
+/// Excess \[quanta\] that does not count: without it, excess that decays exponentially would never be
+/// gone, no grain that was overwet would take water again, and none would get past it.
+const SLACK: u32 = 1 << 10;
+
 /// How grains take up, share and lose water.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wetting {
     /// w_threshold \[quanta\]: grains up to it are dry or wet and take water, those above overwet.
     pub threshold: u32,
-    /// w_max \[quanta\], at least w_threshold + w_fluid.
+    /// w_max \[quanta\], at least w_threshold + w_fluid and what does not count as excess.
     pub most: u32,
     /// w_fluid \[quanta\]: what a drop stands for.
     pub drop: u32,
@@ -38,16 +42,21 @@ impl Wetting {
         (wetness * UNIT).round() as u32
     }
 
-    /// What a grain has too much \[quanta\].
+    /// Room for drops beyond the threshold \[quanta\]: `drop` and what does not count as excess.
+    pub fn least_room(drop: u32) -> u32 {
+        drop + SLACK
+    }
+
+    /// What a grain has too much \[quanta\]; 0 unless it is worth passing on.
     #[inline(always)]
     pub fn excess(&self, grain: &Grain) -> u32 {
-        grain.water.saturating_sub(self.threshold)
+        if self.takes(grain) { 0 } else { grain.water - self.threshold }
     }
 
     /// Whether a grain is dry or wet, and so takes water.
     #[inline(always)]
     pub fn takes(&self, grain: &Grain) -> bool {
-        grain.water <= self.threshold
+        grain.water <= self.threshold + SLACK
     }
 
     /// Gives a grain so much water \[quanta\] that moves at `velocity` [m/s].

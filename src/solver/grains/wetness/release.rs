@@ -10,7 +10,8 @@ use crate::solver::grains::cells::{Cells, Near};
 use crate::solver::grains::grain::Grain;
 use crate::solver::grains::place::Ruler;
 use crate::solver::grains::planes::{Plane, Surroundings};
-use crate::solver::grains::water::Drop;
+use crate::solver::grains::water::exchange::pore_share;
+use crate::solver::grains::water::{Drop, Liquid};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -19,8 +20,10 @@ const RELEASE: u64 = 0x7e1e_a5e0;
 /// Stands for the identity of a drop that gets one when the bed is saved.
 pub const UNNAMED: u64 = u64::MAX;
 /// Spacings that a new drop keeps from other drops, and from the surfaces of grains and solids.
-const APART: f32 = 0.8;
+const APART: f32 = 0.9;
 const CLEAR: f32 = 0.3;
+/// How full a place may be with a new drop, 1 being water without pressure: more would throw it out.
+const FULL: f32 = 1.0;
 
 /// What a release goes by.
 #[derive(Clone, Copy)]
@@ -33,8 +36,8 @@ pub struct Outlook<'a> {
     pub surroundings: &'a dyn Surroundings,
     /// Converts places.
     pub ruler: Ruler,
-    /// Distance of drops \[m\].
-    pub spacing: f32,
+    /// How water behaves.
+    pub liquid: &'a Liquid,
     /// The scene's seed and the number of the step.
     pub key: (u64, u64),
 }
@@ -90,28 +93,35 @@ impl Outlook<'_> {
             }
         });
         let out = (-crowd).try_normalize()?;
-        let place = self.ruler.moved(grain.place, out * (grain.radius + 0.5 * self.spacing));
-        let mut is_free = true;
+        let Liquid { spacing, kernels, .. } = self.liquid;
+        let place = self.ruler.moved(grain.place, out * (grain.radius + 0.5 * spacing));
+        let (mut is_free, volume) = (true, spacing.powi(3));
+        let mut filled = volume * kernels.density(0.0);
         self.grains.around(&mut Near::default(), place, |low, high| {
             for other in &all[low as usize..high as usize] {
-                let least = other.radius + CLEAR * self.spacing;
-                let way = self.ruler.way(other.place, place);
-                is_free &= way.length_squared() >= least * least;
+                let least = other.radius + CLEAR * spacing;
+                let square = self.ruler.way(other.place, place).length_squared();
+                is_free &= square >= least * least;
+                filled += pore_share(other.radius) * kernels.density(square);
             }
         });
         self.drops.around(&mut Near::default(), place, |low, high| {
-            is_free &= self.is_clear(place, &drops[low as usize..high as usize]);
+            let drops = &drops[low as usize..high as usize];
+            is_free &= self.is_clear(place, drops);
+            let square = |drop: &Drop| self.ruler.way(drop.place, place).length_squared();
+            filled += drops.iter().map(|d| volume * kernels.density(square(d))).sum::<f32>();
         });
         let mut planes: Vec<Plane> = Vec::new();
+        is_free &= filled <= FULL;
         if is_free {
-            let reach = CLEAR * self.spacing;
+            let reach = CLEAR * spacing;
             self.surroundings.probe()(self.ruler.metres(place), reach, &mut planes);
         }
         (is_free && planes.is_empty()).then_some(place)
     }
 
     fn is_clear(&self, place: [i32; 3], drops: &[Drop]) -> bool {
-        let least = APART * self.spacing;
+        let least = APART * self.liquid.spacing;
         let clear =
             |drop: &Drop| self.ruler.way(drop.place, place).length_squared() >= least * least;
         drops.iter().all(clear)
