@@ -29,7 +29,8 @@ fn block() -> Particles {
 
 fn particle_file(folder: &Path, particles: &Particles) -> PathBuf {
     let path = folder.join("p.abc");
-    let info = ParticleInfo { time: 7.0 / 24.0, fps: 24.0, diameter: 0.05, grains: None };
+    let info =
+        ParticleInfo { time: 7.0 / 24.0, fps: 24.0, diameter: 0.05, grains: None, wet: None };
     let mut file = AtomicFile::create(&path).unwrap();
     write_particles(&mut file, particles, &info).unwrap();
     file.commit().unwrap();

@@ -324,7 +324,9 @@ mod tests {
     use crate::numerics::field::{Block, Field};
     use crate::numerics::grid::{BLOCK_CELLS, BlockGrid};
     use crate::numerics::transfer::FaceField;
-    use crate::particles::{CarriedContacts, Clump, GrainState, PairContact, SolidContact};
+    use crate::particles::{
+        CarriedContacts, Clump, GrainState, PairContact, PoreWater, SolidContact,
+    };
     use glam::{IVec3, Mat3, Vec3};
 
     fn sample(frame: i32, count: usize, affine: bool) -> Checkpoint {
@@ -339,6 +341,7 @@ mod tests {
             affine: if affine { (0..count).map(matrix).collect() } else { vec![] },
             clump: if count.is_multiple_of(3) { (0..count).map(clump).collect() } else { vec![] },
             grain: if count.is_multiple_of(7) { (0..count).map(grain).collect() } else { vec![] },
+            pore: if count.is_multiple_of(11) { (0..count).map(pore).collect() } else { vec![] },
         };
         let (step, next_id, emitted, removed) = (9, u64::MAX - 1, 1 << 40, 5);
         let (sunk, owed) = (vec![7, u64::MAX], vec![0.1, 1.0 / 3.0, f64::MIN_POSITIVE]);
@@ -374,6 +377,10 @@ mod tests {
     fn grain(i: usize) -> GrainState {
         let v = [i as f32, -0.0, 1e-30];
         GrainState { spin: v, rest: v.map(|c| -c), radius: 0.1, wetness: u32::MAX - i as u32 }
+    }
+
+    fn pore(i: usize) -> PoreWater {
+        PoreWater { bound: u32::MAX - i as u32, saturation: 1.0 / (1.0 + i as f32) }
     }
 
     fn sample_contacts() -> CarriedContacts {

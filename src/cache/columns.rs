@@ -6,7 +6,7 @@ use crate::numerics::mask::BlockMask;
 use crate::numerics::transfer::FaceField;
 use crate::particles::{
     CarriedContacts, CarriedKick, CarriedStress, Clump, DeepWater, GrainState, PairContact,
-    Particles, QuietBlocks, STRESS_COMPONENTS, SolidContact, Stress,
+    Particles, PoreWater, QuietBlocks, STRESS_COMPONENTS, SolidContact, Stress,
 };
 use bytemuck::Pod;
 use glam::{IVec3, Mat3, Vec3};
@@ -95,6 +95,9 @@ impl Element for Mat3 {
 impl Element for GrainState {
     const LAYOUT: u32 = layout(true, 4, 8);
 }
+impl Element for PoreWater {
+    const LAYOUT: u32 = layout(true, 4, 2);
+}
 impl Element for Clump {
     const LAYOUT: u32 = layout(true, 4, 8);
 }
@@ -107,6 +110,7 @@ const MATERIAL: [u8; 12] = *b"material\0\0\0\0";
 const AFFINE: [u8; 12] = *b"affine\0\0\0\0\0\0";
 const CLUMP: [u8; 12] = *b"clump\0\0\0\0\0\0\0";
 const GRAIN: [u8; 12] = *b"grain\0\0\0\0\0\0\0";
+const PORE: [u8; 12] = *b"pore\0\0\0\0\0\0\0\0";
 
 impl Element for IVec3 {
     const LAYOUT: u32 = layout(false, 4, 3);
@@ -442,10 +446,11 @@ fn any_room<'a, T: Element>(values: &'a mut Vec<T>, entry: &Entry) -> Option<&'a
     room(values, entry, entry.bytes / size_of::<T>() as u64)
 }
 
-/// All columns of the set, but for an empty `affine` or `clump`.
+/// All columns of the set, but for those that are empty.
 pub fn of(particles: &Particles) -> Vec<Column<'_>> {
     // Taken apart so that a new column cannot be forgotten here.
-    let Particles { position, velocity, id, birth, material, affine, clump, grain } = particles;
+    let Particles { position, velocity, id, birth, material, affine, clump, grain, pore } =
+        particles;
     let mut columns = vec![
         column(POSITION, position),
         column(VELOCITY, velocity),
@@ -461,6 +466,9 @@ pub fn of(particles: &Particles) -> Vec<Column<'_>> {
     }
     if !grain.is_empty() {
         columns.push(column(GRAIN, grain));
+    }
+    if !pore.is_empty() {
+        columns.push(column(PORE, pore));
     }
     columns
 }
@@ -491,6 +499,7 @@ pub fn allocate<'a>(
         AFFINE => room(&mut particles.affine, entry, count),
         CLUMP => room(&mut particles.clump, entry, count),
         GRAIN => room(&mut particles.grain, entry, count),
+        PORE => room(&mut particles.pore, entry, count),
         _ => None,
     }
 }
@@ -517,9 +526,10 @@ fn swap_words(bytes: &mut [u8], word: usize) {
 
 /// Whether all columns that must be there are there.
 pub fn complete(particles: &Particles, count: u64) -> bool {
-    let Particles { position, velocity, id, birth, material, affine, clump, grain } = particles;
+    let Particles { position, velocity, id, birth, material, affine, clump, grain, pore } =
+        particles;
     let lengths = [position.len(), velocity.len(), id.len(), birth.len(), material.len()];
-    let further = [affine.len(), clump.len(), grain.len()];
+    let further = [affine.len(), clump.len(), grain.len(), pore.len()];
     further.iter().all(|l| *l == 0 || *l as u64 == count)
         && lengths.iter().all(|l| *l as u64 == count)
 }

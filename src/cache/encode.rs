@@ -4,8 +4,9 @@ use super::CacheError;
 use super::atomic::AtomicFile;
 use super::bodies::{self, BodiesFrame, BodyPose};
 use super::layout::Baked;
+use super::look::{GrainLook, WetLook};
 use super::mesh::{self as mesh_files, MeshInfo, NamedMesh};
-use super::particles::{self, GrainLook, ParticleInfo};
+use super::particles::{self, ParticleInfo};
 use super::surface::{self, NamedSurface, SURFACE_GRID, SurfaceInfo};
 use super::writer::{Encode, Frame};
 use crate::particles::DeepWater;
@@ -27,6 +28,8 @@ pub struct ProductEncoder {
     last: Mutex<Option<(i32, Arc<Surface>)>>,
     /// How grains look, if there are any.
     grains: Option<GrainLook>,
+    /// How wet sand looks, if there is any.
+    wet: Option<WetLook>,
     /// Names of the bodies.
     bodies: Vec<String>,
 }
@@ -47,6 +50,7 @@ impl ProductEncoder {
             twice: scene.output.surface && scene.output.mesh,
             last: Mutex::new(None),
             grains: grains.map(GrainLook::of),
+            wet: WetLook::of(scene),
             bodies: scene.bodies.iter().map(|body| body.name.clone()).collect(),
         }
     }
@@ -86,7 +90,8 @@ impl Encode for ProductEncoder {
         match product {
             Baked::Particles => {
                 let Self { fps, spacing: diameter, grains, .. } = *self;
-                let info = ParticleInfo { time: frame.time, fps, diameter, grains };
+                let wet = self.wet.as_ref();
+                let info = ParticleInfo { time: frame.time, fps, diameter, grains, wet };
                 particles::write(file, set, &info)
             }
             Baked::Surface => {

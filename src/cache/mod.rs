@@ -14,6 +14,7 @@ pub mod inspect;
 pub mod layout;
 pub mod load;
 pub mod lock;
+pub mod look;
 pub mod manifest;
 pub mod mesh;
 pub mod particles;

@@ -1,7 +1,7 @@
 //! What a scene will take, before anything is simulated.
 
 use foreshore::cache::disk::DiskNeeds;
-use foreshore::particles::{Clump, GrainState};
+use foreshore::particles::{Clump, GrainState, PoreWater};
 use foreshore::scene::{Domain, Emitter, EmitterMode, Method, Scene, Shape, UpdateScheme};
 use glam::{Mat3, Vec3};
 use serde::Serialize;
@@ -42,11 +42,13 @@ pub fn estimate(scene: &Scene, volumes: &[f64], section: impl Fn(usize, Vec3) ->
     let particles: u64 = by_emitter.iter().sum();
     let mut waters = scene.materials.iter().filter_map(|material| material.water());
     let affine = waters.any(|water| water.update == UpdateScheme::Apic);
-    let clumps = scene.method() == Method::FreeFlowingSand;
+    let wet = scene.method() == Method::WetSand;
+    let clumps = wet || scene.method() == Method::FreeFlowingSand;
     let grains = scene.method() == Method::Grains;
     let column = |is_there: bool, bytes: usize| if is_there { bytes as u64 } else { 0 };
     let further = column(affine, size_of::<Mat3>()) + column(clumps, size_of::<Clump>());
     let further = further + column(grains, size_of::<GrainState>());
+    let further = further + column(wet, size_of::<PoreWater>());
     // Sorting moves these columns from one array to another, too.
     let bytes = PARTICLE_BYTES + 2.0 * further as f64;
     let disk = DiskNeeds::estimate(&scene.output, particles, further);

@@ -84,7 +84,9 @@ impl Solids {
             walls,
             wall_boundary,
             wall_friction,
-            needs_owners: scene.method() == Method::FreeFlowingSand || !bodies.is_empty() || rubs,
+            needs_owners: matches!(scene.method(), Method::FreeFlowingSand | Method::WetSand)
+                || !bodies.is_empty()
+                || rubs,
             obstacles,
             bodies,
         };

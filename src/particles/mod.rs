@@ -5,6 +5,7 @@ mod clump;
 mod deep;
 mod grain;
 mod kick;
+mod pore;
 mod quiet;
 mod sort;
 mod stress;
@@ -15,6 +16,7 @@ pub use clump::{Clump, PrincipalAxes};
 pub use deep::DeepWater;
 pub use grain::{CarriedContacts, GrainState, PairContact, SolidContact, WETNESS_UNIT};
 pub use kick::CarriedKick;
+pub use pore::{PORE_UNIT, PoreWater};
 pub use quiet::QuietBlocks;
 pub use sort::Sorter;
 pub use stress::{CarriedStress, STRESS_COMPONENTS, Stress};
@@ -24,9 +26,9 @@ use rayon::prelude::*;
 
 /// Particles in simulation order (sorted by cell after each step).
 ///
-/// All columns have the same length, but for three that may be empty: `affine`, unless an affine
-/// update scheme (APIC) is in use, `clump`, unless free-flowing sand is simulated, and `grain`, unless
-/// grains are.
+/// All columns have the same length, but for four that may be empty: `affine`, unless an affine
+/// update scheme (APIC) is in use, `clump`, unless free-flowing sand is simulated, `grain`, unless
+/// grains are, and `pore`, unless sand is wet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
     /// Position \[m\].
@@ -45,6 +47,8 @@ pub struct Particles {
     pub clump: Vec<Clump>,
     /// What grains and the drops around them have besides, or empty.
     pub grain: Vec<GrainState>,
+    /// The water in the pores of each particle of wet sand, or empty.
+    pub pore: Vec<PoreWater>,
 }
 
 impl Particles {
@@ -90,6 +94,7 @@ impl Particles {
         bytes(self.affine.is_empty(), size_of::<Mat3>())
             + bytes(self.clump.is_empty(), size_of::<Clump>())
             + bytes(self.grain.is_empty(), size_of::<GrainState>())
+            + bytes(self.pore.is_empty(), size_of::<PoreWater>())
     }
 
     /// Keeps the particles for which `keep` holds, in order, and returns how many went.
@@ -109,6 +114,9 @@ impl Particles {
         if !self.grain.is_empty() {
             retain_column(&mut self.grain, keep);
         }
+        if !self.pore.is_empty() {
+            retain_column(&mut self.pore, keep);
+        }
         before - self.len()
     }
 
@@ -119,7 +127,7 @@ impl Particles {
     /// If an index is no particle's.
     pub fn swap_remove_all(&mut self, indices: &mut [u32]) {
         indices.par_sort_unstable_by(|a, b| b.cmp(a));
-        let Self { position, velocity, id, birth, material, affine, clump, grain } = self;
+        let Self { position, velocity, id, birth, material, affine, clump, grain, pore } = self;
         swap_remove_column(position, indices);
         swap_remove_column(velocity, indices);
         swap_remove_column(id, indices);
@@ -133,6 +141,9 @@ impl Particles {
         }
         if !grain.is_empty() {
             swap_remove_column(grain, indices);
+        }
+        if !pore.is_empty() {
+            swap_remove_column(pore, indices);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The order is (block, cell, previous position in the set): a pure function of the particles, the
 //! same for any number of threads. The work is linear in particles and in occupied blocks.
 
-use super::{Clump, GrainState, Particles};
+use super::{Clump, GrainState, Particles, PoreWater};
 use crate::numerics::bins::{CellStarts, Sorted};
 use crate::numerics::grid::{BLOCK_CELLS, BlockGrid, block_of, local_index};
 use bytemuck::cast_slice_mut;
@@ -27,6 +27,7 @@ pub struct Sorter {
     spare_affine: Vec<glam::Mat3>,
     spare_clump: Vec<Clump>,
     spare_grain: Vec<GrainState>,
+    spare_pore: Vec<PoreWater>,
     chunks: Vec<ChunkRuns>,
 }
 
@@ -76,17 +77,31 @@ impl Sorter {
         sorted
     }
 
-    /// As [`Sorter::sort`], on the grid of those blocks alone that are not `asleep` and those around
-    /// them. All other particles come last, outside all ranges.
-    pub fn sort_awake(
+    /// As [`Sorter::sort_beside`], on the grid of `blocks` and those that are not `asleep` alone, and
+    /// those around them. All other particles come last, outside all ranges.
+    pub fn sort_awake_beside(
         &mut self,
         particles: &mut Particles,
         asleep: &FxHashSet<IVec3>,
+        blocks: &[IVec3],
         cell_size: f32,
     ) -> Sorted {
-        let sorted = self.arrange(&particles.position, &[], asleep, cell_size);
+        let sorted = self.arrange(&particles.position, blocks, asleep, cell_size);
         self.apply_order(particles);
         sorted
+    }
+
+    /// As [`Sorter::sort`], on a `grid` that surrounds all particles.
+    pub fn sort_on(
+        &mut self,
+        particles: &mut Particles,
+        grid: BlockGrid,
+        cell_size: f32,
+    ) -> Sorted {
+        self.group(&particles.position, cell_size);
+        let (ranges, cells) = self.order_by_block(&grid, particles.len());
+        self.apply_order(particles);
+        Sorted::new(grid, ranges, cells)
     }
 
     /// As [`Sorter::sort`], but finds the order alone, see [`Sorter::order`].
@@ -101,6 +116,17 @@ impl Sorter {
         asleep: &FxHashSet<IVec3>,
         cell_size: f32,
     ) -> Sorted {
+        self.group(positions, cell_size);
+        let held = self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0));
+        let held = held.filter(|block| !asleep.contains(block));
+        let occupied = BlockGrid::from_blocks(blocks.iter().copied().chain(held));
+        let grid = occupied.dilated();
+        let (ranges, cells) = self.order_by_block(&grid, positions.len());
+        Sorted::new(grid, ranges, cells)
+    }
+
+    /// Groups the positions of each chunk by block.
+    fn group(&mut self, positions: &[Vec3], cell_size: f32) {
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), ChunkRuns::default);
         self.chunks
             .par_iter_mut()
@@ -108,13 +134,6 @@ impl Sorter {
             .for_each_init(Scratch::default, |scratch, (runs, positions)| {
                 runs.group(positions, cell_size, scratch)
             });
-
-        let held = self.chunks.iter().flat_map(|c| c.runs.iter().map(|r| r.0));
-        let held = held.filter(|block| !asleep.contains(block));
-        let occupied = BlockGrid::from_blocks(blocks.iter().copied().chain(held));
-        let grid = occupied.dilated();
-        let (ranges, cells) = self.order_by_block(&grid, positions.len());
-        Sorted::new(grid, ranges, cells)
     }
 
     /// The order that was found last: the former index of each particle.
@@ -165,8 +184,9 @@ impl Sorter {
 
     /// Moves every column into the new order.
     fn apply_order(&mut self, particles: &mut Particles) {
-        let Self { order, spare, spare_affine, spare_clump, spare_grain, .. } = self;
-        let Particles { position, velocity, id, birth, material, affine, clump, grain } = particles;
+        let Self { order, spare, spare_affine, spare_clump, spare_grain, spare_pore, .. } = self;
+        let Particles { position, velocity, id, birth, material, affine, clump, grain, pore } =
+            particles;
         permute(order, position, spare);
         permute(order, velocity, spare);
         let room = cast_slice_mut::<Vec3, u32>(spare);
@@ -181,6 +201,9 @@ impl Sorter {
         }
         if !grain.is_empty() {
             permute(order, grain, spare_grain);
+        }
+        if !pore.is_empty() {
+            permute(order, pore, spare_pore);
         }
     }
 }

@@ -90,6 +90,7 @@ impl CarriedStress {
         self.stress = sources.par_iter().map(of_stress).collect();
         self.walls = sources.par_iter().map(of_walls).collect();
         self.quiet = old.quiet;
+        self.contacts = old.contacts;
         self.grid = next;
     }
 }

@@ -123,7 +123,9 @@ pub fn from_cache(cache: &Path, request: &CacheRequest) -> Result<Image, Preview
     let available = || match scene.method() {
         Method::Water => available(&entries),
         // A surface is drawn as water.
-        Method::IncompressibleSand | Method::FreeFlowingSand | Method::Grains => Product::Particles,
+        Method::IncompressibleSand | Method::FreeFlowingSand | Method::WetSand | Method::Grains => {
+            Product::Particles
+        }
     };
     let what = request.what.unwrap_or_else(available);
     let mut geometry = GeometryCache::new();
@@ -262,9 +264,10 @@ impl FrameDrawer<'_> {
     fn tone(&self) -> PreviewTone {
         match self.scene.method() {
             Method::Water => PreviewTone::Water,
-            Method::IncompressibleSand | Method::FreeFlowingSand | Method::Grains => {
-                PreviewTone::Sand
-            }
+            Method::IncompressibleSand
+            | Method::FreeFlowingSand
+            | Method::WetSand
+            | Method::Grains => PreviewTone::Sand,
         }
     }
 

@@ -220,7 +220,7 @@ fn write<E: Encode + Send>(
 
 /// Copies column by column into the buffers that are there.
 fn copy(from: &Particles, to: &mut Particles) {
-    let Particles { position, velocity, id, birth, material, affine, clump, grain } = from;
+    let Particles { position, velocity, id, birth, material, affine, clump, grain, pore } = from;
     to.position.clone_from(position);
     to.velocity.clone_from(velocity);
     to.id.clone_from(id);
@@ -229,4 +229,5 @@ fn copy(from: &Particles, to: &mut Particles) {
     to.affine.clone_from(affine);
     to.clump.clone_from(clump);
     to.grain.clone_from(grain);
+    to.pore.clone_from(pore);
 }

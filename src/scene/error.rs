@@ -257,6 +257,18 @@ pub enum SceneProblem {
         /// `wetness_threshold`.
         threshold: f64,
     },
+    /// Something that water in and around sand cannot be combined with.
+    #[error("{feature} cannot be combined with wet sand")]
+    NotInWetSand {
+        /// What it is.
+        feature: &'static str,
+    },
+    /// Moisture beyond what clings to grains, without a material for it.
+    #[error("moisture above {retention} is free water, but the scene has no material for it")]
+    NoWaterForMoisture {
+        /// `retention`.
+        retention: f64,
+    },
     /// A radius that is not half of a cell.
     #[error("a radius of {radius} m needs cells of {cell_size} m")]
     RadiusOffCell {
@@ -380,6 +392,8 @@ impl SceneProblem {
             Self::SeveralGrains { .. } => "several_grains",
             Self::DropsTooThick { .. } => "drops_too_thick",
             Self::NoWaterToGive { .. } => "no_water_to_give",
+            Self::NotInWetSand { .. } => "not_in_wet_sand",
+            Self::NoWaterForMoisture { .. } => "no_water_for_moisture",
             Self::RadiusOffCell { .. } => "radius_off_cell",
             Self::NoRoomForWater { .. } => "no_room_for_water",
             Self::TooWet { .. } => "too_wet",
@@ -475,8 +489,15 @@ impl SceneProblem {
             Self::TooWet { most, .. } => {
                 format!("set `wetness` to {} or less, or raise `wetness_max`", short(*most))
             }
+            Self::NotInWetSand { .. } => {
+                "leave it out, or use water and sand in scenes of their own".into()
+            }
+            Self::NoWaterForMoisture { .. } => {
+                "add a material of `kind = \"water\"`, lower `moisture`, or raise `retention`".into()
+            }
             Self::MixedSolvers { .. } => {
-                "give all materials that emitters use the same `kind` and `solver`".into()
+                "give all materials that emitters use the same `kind` and `solver`; water goes with \
+                 `solver = \"free_flowing\"` too".into()
             }
             Self::BandOfSeveral => {
                 "set it to 0, or let all emitters share one material".into()

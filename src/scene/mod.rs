@@ -16,8 +16,10 @@ mod figures;
 mod geometry_path;
 mod identity;
 mod load;
+mod mixture;
 mod model;
 pub mod params;
+mod pores;
 mod raw;
 mod raw_material;
 mod resolve;
@@ -39,6 +41,7 @@ pub use model::{
     SandSolver, Scene, Shape, Sink, Substeps, UpdateScheme, Water, Weight, Wetness, YieldLaw,
     YieldSurface,
 };
+pub use pores::Pores;
 pub use schema::{json_schema, reference_page};
 pub use source::{Location, Place};
 pub use warning::{SceneRemark, SceneWarning};

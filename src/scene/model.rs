@@ -1,6 +1,6 @@
 //! The validated scene: what every later stage sees.
 
-use super::animated::Animated;
+use super::{animated::Animated, pores::Pores};
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -43,11 +43,15 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// What moves the materials that emitters give; all have the same, but for water around grains.
+    /// What moves the materials that emitters give; all have the same, but for water around grains
+    /// and in sand.
     pub fn method(&self) -> Method {
         let used = || self.emitters.iter().filter_map(|e| self.materials.get(e.material));
         if used().any(|material| material.grains().is_some()) {
             return Method::Grains;
+        }
+        if super::mixture::is_wet(used) {
+            return Method::WetSand;
         }
         let first = self.emitters.iter().map(|e| e.material).min().unwrap_or_default();
         self.materials.get(first).map_or(Method::Water, |material| material.kind.method())
@@ -57,7 +61,7 @@ impl Scene {
     /// meets itself, with the tangent of its friction angle, and water without friction. Free-flowing
     /// sands may differ, so that there it is left to each cell, and for grains to each contact.
     pub fn with_default_friction(&self, boundary: Boundary) -> Boundary {
-        if matches!(self.method(), Method::FreeFlowingSand | Method::Grains) {
+        if self.method().leaves_friction_open() {
             return boundary;
         }
         let sand = self.materials.iter().find_map(Material::sand);
@@ -211,6 +215,8 @@ pub enum Method {
     IncompressibleSand,
     /// Sand as a free-flowing medium \[NGL10\].
     FreeFlowingSand,
+    /// The same with water in its pores and around it.
+    WetSand,
     /// Grains, and drops of water around them \[RSKN08\].
     Grains,
 }
@@ -301,6 +307,8 @@ pub struct Sand {
     pub yield_surface: YieldSurface,
     /// Share of FLIP in the FLIP/PIC blend, 0 (PIC) … 1 (FLIP).
     pub flip_ratio: f32,
+    /// What it is to water.
+    pub pores: Pores,
 }
 
 /// How sand is moved.

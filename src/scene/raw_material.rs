@@ -34,6 +34,18 @@ pub(super) struct RawMaterial {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub narrow_band: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub moisture: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub porosity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grain_diameter: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permeability: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capillary_height: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_spread: Option<f64>,
@@ -102,6 +114,12 @@ impl From<&Material> for RawMaterial {
             update: None,
             flip_ratio: 0.0,
             narrow_band: None,
+            moisture: None,
+            porosity: None,
+            grain_diameter: None,
+            permeability: None,
+            capillary_height: None,
+            retention: None,
             radius: None,
             size_spread: None,
             overlap: None,
@@ -140,6 +158,13 @@ impl From<&Material> for RawMaterial {
                 raw.yield_law = Some(sand.yield_law);
                 raw.yield_surface = Some(sand.yield_surface);
                 raw.flip_ratio = widen(sand.flip_ratio);
+                let pores = &sand.pores;
+                raw.moisture = Some(widen(pores.moisture));
+                raw.porosity = Some(widen(pores.porosity));
+                raw.permeability = Some(widen(pores.conductivity));
+                raw.capillary_height = Some(widen(pores.capillary_height));
+                raw.retention = Some(widen(pores.retention));
+                raw.drying = Some(widen(pores.drying));
             }
             MaterialKind::Grains(grains) => {
                 raw.kind = RawKind::Grains;

@@ -6,9 +6,10 @@ use super::extent::check_domain;
 use super::geometry_path::find_geometry;
 use super::model::{
     Body, Boundary, Bounds, Collider, Domain, Emitter, EmitterMode, Falloff, Force, ForceKind,
-    Grains, Hinge, Material, MaterialKind, Method, Output, Sand, Scene, Shape, Sink, Substeps,
-    Water, Weight, Wetness,
+    Grains, Hinge, Material, MaterialKind, Output, Sand, Scene, Shape, Sink, Substeps, Water,
+    Weight, Wetness,
 };
+use super::pores::Pores;
 use super::raw::{
     RawAnimated, RawBody, RawBox, RawCollider, RawDomain, RawEmitter, RawForce, RawForceKind,
     RawOutput, RawScene, RawSink, RawSphere, widen,
@@ -42,7 +43,7 @@ fn folder_of(file: &Path) -> PathBuf {
     std::path::absolute(folder).or_else(|_| std::env::current_dir()).unwrap_or(folder.to_owned())
 }
 
-struct Resolver<'a> {
+pub(super) struct Resolver<'a> {
     source: &'a Source,
     folder: PathBuf,
     errors: Vec<SceneError>,
@@ -50,11 +51,11 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn report(&mut self, key: &str, problem: SceneProblem) {
+    pub(super) fn report(&mut self, key: &str, problem: SceneProblem) {
         self.errors.push(SceneError::new(self.source.locate(key), problem));
     }
 
-    fn remark(&mut self, key: &str, remark: SceneRemark) {
+    pub(super) fn remark(&mut self, key: &str, remark: SceneRemark) {
         self.warnings.push(SceneWarning { at: self.source.locate(key), remark });
     }
 
@@ -108,6 +109,7 @@ impl Resolver<'_> {
         };
         self.check_materials(&scene);
         self.check_grains(&scene);
+        self.check_wet_sand(&scene);
         self.check_forces(&scene);
         self.check_emitters(&scene);
         Some(scene)
@@ -389,78 +391,6 @@ impl Resolver<'_> {
         }
     }
 
-    /// One grid moves everything: what emitters give must not differ in how it is to be moved. Only
-    /// free-flowing sands may.
-    fn check_materials(&mut self, scene: &Scene) {
-        let mut used: Vec<usize> = scene.emitters.iter().map(|e| e.material).collect();
-        used.sort_unstable();
-        used.dedup();
-        let Some((&first, others)) = used.split_first() else { return };
-        for &other in others {
-            let [one, two] = [first, other].map(|m| &scene.materials[m]);
-            let names = [one, two].map(|material| material.name.clone());
-            let key = format!("material[{other}]");
-            if scene.method() == Method::Grains {
-                self.check_beside_grains(&key, one, two);
-                continue;
-            }
-            if one.kind.method() != two.kind.method() {
-                let [first, second] = names;
-                self.report(&key, SceneProblem::MixedSolvers { first, second });
-                continue;
-            }
-            let settings = differing(&RawMaterial::from(one), &RawMaterial::from(two));
-            if !settings.is_empty() && one.kind.method() != Method::FreeFlowingSand {
-                let [first, second] = names;
-                self.remark(&key, SceneRemark::MaterialsDiffer { first, second, settings });
-            }
-        }
-    }
-
-    /// Grains of one kind may meet water of one kind, and nothing else.
-    fn check_beside_grains(&mut self, key: &str, one: &Material, two: &Material) {
-        let [first, second] = [one, two].map(|material| material.name.clone());
-        if one.sand().or(two.sand()).is_some() {
-            self.report(key, SceneProblem::MixedSolvers { first, second });
-        } else if one.grains().is_some() == two.grains().is_some() {
-            self.report(key, SceneProblem::SeveralGrains { first, second });
-        }
-    }
-
-    /// Radii that do not go with the cells, water that is too thick for drops or could not be given back.
-    fn check_grains(&mut self, scene: &Scene) {
-        if scene.method() != Method::Grains {
-            return;
-        }
-        /// Shortest step of drops \[s\].
-        const SHORTEST: f32 = 1e-6;
-        let has_water = scene.materials.iter().any(|material| material.water().is_some());
-        let half = 0.5 * scene.domain.cell_size;
-        for (index, material) in scene.materials.iter().enumerate() {
-            if let Some(water) = material.water() {
-                // As long as viscosity takes to cross the reach of a drop, a cell, as the solver has it.
-                let most = 0.1 * water.density * scene.domain.cell_size.powi(2) / SHORTEST;
-                if water.viscosity > most {
-                    let (viscosity, most) = (widen(water.viscosity), widen(most));
-                    let problem = SceneProblem::DropsTooThick { viscosity, most };
-                    self.report(&format!("material[{index}].viscosity"), problem);
-                }
-            }
-            let Some(grains) = material.grains() else { continue };
-            if (grains.radius / half - 1.0).abs() > 1e-3 {
-                let (radius, cell_size) = (widen(grains.radius), 2.0 * widen(grains.radius));
-                let problem = SceneProblem::RadiusOffCell { radius, cell_size };
-                self.report(&format!("material[{index}].radius"), problem);
-            }
-            let Wetness { start, threshold, release, .. } = grains.wetness;
-            if start > threshold && release > 0.0 && !has_water {
-                let (start, threshold) = (widen(start), widen(threshold));
-                let problem = SceneProblem::NoWaterToGive { start, threshold };
-                self.report(&format!("material[{index}].wetness"), problem);
-            }
-        }
-    }
-
     fn check_forces(&mut self, scene: &Scene) {
         const FEWEST_CELLS: f32 = 2.0;
         let cell_size = scene.domain.cell_size;
@@ -494,17 +424,6 @@ impl Resolver<'_> {
             }
         }
     }
-}
-
-/// Keys in which two materials differ, but for their names.
-fn differing(a: &RawMaterial, b: &RawMaterial) -> Vec<String> {
-    let table = |material| match serde_json::to_value(material) {
-        Ok(serde_json::Value::Object(table)) => table,
-        _ => serde_json::Map::new(),
-    };
-    let (a, b) = (table(a), table(b));
-    let keys = a.iter().filter(|(key, value)| *key != "name" && b.get(*key) != Some(value));
-    keys.map(|(key, _)| key.clone()).collect()
 }
 
 fn never_active(emitter: &Emitter, scene: &Scene) -> Option<SceneRemark> {
@@ -547,6 +466,7 @@ fn material(raw: &RawMaterial, cell_size: f32) -> Option<Material> {
             yield_law: raw.yield_law?,
             yield_surface: raw.yield_surface?,
             flip_ratio: raw.flip_ratio as f32,
+            pores: pores(raw)?,
         }),
         RawKind::Grains => MaterialKind::Grains(Grains {
             density: density(QUARTZ_DENSITY),
@@ -577,6 +497,20 @@ fn material(raw: &RawMaterial, cell_size: f32) -> Option<Material> {
         }),
     };
     Some(Material { name: raw.name.clone(), kind })
+}
+
+fn pores(raw: &RawMaterial) -> Option<Pores> {
+    let (diameter, porosity) = (raw.grain_diameter.unwrap_or(5.0e-4), raw.porosity?);
+    let conductivity = || Pores::kozeny_carman(diameter, porosity);
+    let rise = || Pores::capillary_rise(diameter, porosity);
+    Some(Pores {
+        porosity: porosity as f32,
+        conductivity: raw.permeability.unwrap_or_else(conductivity) as f32,
+        capillary_height: raw.capillary_height.unwrap_or_else(rise) as f32,
+        retention: raw.retention? as f32,
+        moisture: raw.moisture? as f32,
+        drying: raw.drying? as f32,
+    })
 }
 
 fn boundary(friction: Option<f64>, slip: f64, separation: bool) -> Boundary {

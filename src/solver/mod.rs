@@ -7,6 +7,7 @@ mod emission;
 mod error;
 pub mod forces;
 pub mod grains;
+mod mover;
 mod remarks;
 mod report;
 pub mod sand;
@@ -17,6 +18,7 @@ pub mod solid_surfaces;
 mod speeds;
 mod state;
 pub mod water;
+pub mod wet;
 
 pub use bodies::Bodies;
 pub use error::SimulationError;

@@ -16,7 +16,7 @@ pub(super) fn complete_columns(scene: &Scene, particles: &mut Particles) {
     if update_scheme(scene).1 {
         particles.ensure_affine();
     }
-    if scene.method() == Method::FreeFlowingSand {
+    if matches!(scene.method(), Method::FreeFlowingSand | Method::WetSand) {
         particles.ensure_clumps(scene.domain.cell_size);
     }
 }
@@ -35,7 +35,12 @@ pub(super) fn narrow_band(scene: &Scene) -> u32 {
 pub(super) fn update_scheme(scene: &Scene) -> (f32, bool) {
     let cell = f64::from(scene.domain.cell_size);
     let strength = f64::from(viscosity(scene)) / (scene.fps * cell * cell);
-    match scene.materials.first().map(|m| &m.kind) {
+    let of_water = || scene.materials.get(scene.pore_water()?);
+    let moved = match scene.method() {
+        Method::WetSand => of_water(),
+        _ => scene.materials.first(),
+    };
+    match moved.map(|m| &m.kind) {
         Some(MaterialKind::Water(w)) if w.update == UpdateScheme::Flip => {
             (w.flip_ratio, strength > THICK)
         }

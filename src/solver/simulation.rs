@@ -1,26 +1,21 @@
 //! The frame loop.
 
 use super::bodies::{Bodies, Obstacles};
-use super::discrete::{GrainSolver, Span};
+use super::discrete::GrainSolver;
 use super::emission::{Emission, Moment, remove_outside};
 use super::forces::Forces;
+use super::mover::{Around, Mover, Step, water_settings};
 use super::remarks::{self, Unsolved};
-use super::sand::clumps::Clumps;
-use super::sand::friction::Effort;
-use super::sand::materials::SandMaterials;
-use super::sand::{SandSettings, SandSolver, SandStep};
-use super::settings::{
-    complete_columns, incompressible_sand, narrow_band, tension, update_scheme, viscosity,
-};
+use super::settings::{complete_columns, tension, update_scheme, viscosity};
 use super::sinks::Sinks;
 use super::speeds::Speeds;
 use super::state::{SimulationState, fit, fit_count};
+use super::water::Resampling;
 use super::water::tension::longest_step;
-use super::water::{Resampling, StepOutcome, StepSettings, Water, WaterSolver};
 use super::{FrameReport, Observer, PassSeconds, SimulationError, SubstepReport, Warning};
 use crate::geometry::Solids;
 use crate::particles::{Particles, QuietBlocks};
-use crate::scene::{Method, Scene};
+use crate::scene::Scene;
 use glam::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -41,8 +36,6 @@ const LARGEST_GAP: f32 = 0.1;
 const CROWDED_SHARE: f64 = 0.05;
 /// A step is halved at most this often before the simulation counts as unstable.
 const MOST_HALVINGS: u32 = 8;
-/// How hard friction is worked at in each of its rounds.
-const EFFORT: Effort = Effort { iterations: 30, tolerance: 1e-4 };
 /// Length of the first steps of moving water, which know little of its acceleration yet, over that of
 /// others.
 const FIRST_STEPS: f64 = 0.25;
@@ -50,35 +43,6 @@ const FIRST_STEPS: f64 = 0.25;
 const LONGEST_SAND_WAY: f32 = 0.5;
 /// Cells that solids may move, and flows carry grains and drops, while these take their own steps.
 const LONGEST_SPAN: f32 = 1.0;
-
-/// What moves the particles.
-enum Mover {
-    Water(Box<WaterSolver>),
-    Sand(Box<(SandSolver, Clumps)>),
-    Grains(Box<GrainSolver>),
-}
-
-impl Mover {
-    fn of_scene(scene: &Scene) -> Self {
-        match scene.method() {
-            Method::Water | Method::IncompressibleSand => {
-                Self::Water(Box::new(WaterSolver::new(narrow_band(scene))))
-            }
-            Method::FreeFlowingSand => {
-                let solver = SandSolver::new(SandMaterials::of_scene(scene));
-                Self::Sand(Box::new((solver, Clumps::new(scene.domain.cell_size))))
-            }
-            Method::Grains => Self::Grains(Box::new(GrainSolver::new(scene))),
-        }
-    }
-
-    /// Gives new particles what only the solver knows.
-    fn complete(&self, particles: &mut Particles) {
-        if let Self::Grains(grains) = self {
-            grains.complete(particles);
-        }
-    }
-}
 
 /// A running simulation.
 pub struct Simulation {
@@ -246,16 +210,16 @@ impl Simulation {
         &self.state.particles
     }
 
-    /// The pressure \[Pa\] of the last substep at the centres \[m\] of the cells that were liquid; none
-    /// before the first substep.
+    /// The pressure \[Pa\] of the last substep at the centres \[m\] of the cells that were liquid, or packed
+    /// sand; of wet sand that between grains. None before the first substep.
     pub fn pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
-        let density = self.scene.materials.first().map_or(0.0, |m| m.kind.density());
-        let (water, sand) = match &self.mover {
-            Mover::Water(water) => (Some(water.pressures(density)), None),
-            Mover::Sand(sand) => (None, Some(sand.0.pressures())),
-            Mover::Grains(_) => (None, None),
-        };
-        water.into_iter().flatten().chain(sand.into_iter().flatten())
+        self.mover.pressures(&self.scene)
+    }
+
+    /// In wet sand, the pressure \[Pa\] of the water of the last substep, in pores and free, at the centres
+    /// \[m\] of the cells that it fills.
+    pub fn pore_pressures(&self) -> impl Iterator<Item = (Vec3, f32)> + '_ {
+        self.mover.pore_pressures()
     }
 
     /// The present frame.
@@ -273,7 +237,7 @@ impl Simulation {
         let acceleration = (scene.gravity, forces.set_step(moment.time, moment.dt));
         warnings.extend(emission.begin(scene, solids, acceleration, state, moment)?);
         complete_columns(scene, &mut state.particles);
-        mover.complete(&mut state.particles);
+        mover.complete(scene, state);
         Ok(())
     }
 
@@ -292,11 +256,12 @@ impl Simulation {
         let cell = self.scene.domain.cell_size;
         let mut limits = self.scene.substeps;
         match self.mover {
-            Mover::Sand(..) => limits.cfl = limits.cfl.min(LONGEST_SAND_WAY),
+            Mover::Sand(..) | Mover::Wet(..) => limits.cfl = limits.cfl.min(LONGEST_SAND_WAY),
             Mover::Grains(ref grains) => return self.choose_spans(grains, length, done, taken),
             Mover::Water(..) => {}
         }
-        let speeds = Speeds::of(&self.state.particles.velocity);
+        let slack = limits.cfl / self.scene.substeps.cfl;
+        let speeds = self.mover.speeds(&self.state.particles, slack);
         let fast =
             speeds.most.max(self.solids.max_speed()).max(speeds.all * limits.cfl / LONGEST_WAY);
         let fast = fast.max(self.state.deep.max_speed());
@@ -387,67 +352,10 @@ impl Simulation {
     /// that.
     fn move_particles(&mut self, time: f64, dt: f64, seconds: &mut PassSeconds) -> Option<Step> {
         let Self { scene, state, solids, bodies, emission, forces, mover, keep, .. } = self;
-        let SimulationState { particles, deep, kick, stress, next_id, .. } = state;
-        let obstacles = Obstacles { solids, bodies };
-        let (cell_size, gravity) = (scene.domain.cell_size, scene.gravity);
         let active = forces.set_step(time, dt);
-        match mover {
-            Mover::Water(water) => {
-                emission.find_sources(water.sources_mut(), (time, dt));
-                let settings = water_settings(scene, *keep, dt);
-                let liquid = Water { particles, deep, carried: kick };
-                let step = |_: &_| water.step(liquid, obstacles, active, settings, seconds);
-                match rayon::scope(step) {
-                    StepOutcome::TooLong { .. } => None,
-                    StepOutcome::Done { max_speed, blocks, pressure, viscosity } => Some(Step {
-                        max_speed,
-                        blocks,
-                        pressure_iterations: pressure.iterations,
-                        viscosity_iterations: viscosity.iterations,
-                        viscosity_converged: viscosity.converged,
-                        pressure_residual: pressure.residual,
-                        pressure_converged: pressure.converged,
-                        friction_iterations: 0,
-                        grain_steps: 0,
-                    }),
-                }
-            }
-            Mover::Sand(sand) => {
-                let settings = SandSettings {
-                    cell_size,
-                    dt: dt as f32,
-                    time: time as f32,
-                    gravity,
-                    sleep: scene.sleep,
-                    effort: EFFORT,
-                };
-                let step =
-                    |_: &_| sand.0.step(particles, stress, obstacles, active, settings, seconds);
-                match rayon::scope(step) {
-                    SandStep::TooLong { .. } => None,
-                    SandStep::Done { max_speed, blocks, pressure, friction } => Some(Step {
-                        max_speed,
-                        blocks,
-                        pressure_iterations: pressure.iterations,
-                        viscosity_iterations: 0,
-                        viscosity_converged: true,
-                        pressure_residual: pressure.residual,
-                        pressure_converged: pressure.converged,
-                        friction_iterations: friction,
-                        grain_steps: 0,
-                    }),
-                }
-            }
-            Mover::Grains(grains) => {
-                let contacts = &mut stress.contacts;
-                let span = Span { time, dt };
-                let step =
-                    |_: &_| grains.step(particles, contacts, (obstacles, active), span, next_id);
-                let moved = rayon::scope(step)?;
-                let (max_speed, grain_steps) = (moved.max_speed, moved.steps);
-                Some(Step { max_speed, grain_steps, ..Step::idle() })
-            }
-        }
+        let obstacles = Obstacles { solids, bodies };
+        let around = Around { scene, obstacles, emission, forces: active, keep: *keep };
+        mover.move_particles(state, around, (time, dt), seconds)
     }
 
     /// Ends the step of the bodies, which matter has pushed meanwhile.
@@ -475,7 +383,7 @@ impl Simulation {
         state.step += 1;
         warnings.extend(emission.end(scene, solids, state, (time, dt))?);
         complete_columns(scene, &mut state.particles);
-        mover.complete(&mut state.particles);
+        mover.complete(scene, state);
         if let Some(bounds) = &scene.domain.bounds {
             state.removed += remove_outside(&mut state.particles, bounds) as u64;
         }
@@ -494,18 +402,7 @@ impl Simulation {
             time: time as f32,
             material: 0,
         };
-        let SimulationState { particles, deep, next_id, .. } = &mut self.state;
-        match &mut self.mover {
-            Mover::Water(water) => {
-                water.resample(particles, deep, next_id, settings);
-            }
-            Mover::Sand(sand) => {
-                let (solver, clumps) = &mut **sand;
-                let asleep = |x| solver.is_asleep(x);
-                clumps.split_and_merge(particles, &self.solids, asleep, next_id);
-            }
-            Mover::Grains(_) => {}
-        }
+        self.mover.resample(&mut self.state, &self.solids, settings);
     }
 
     /// Every particle must lie where cells can be numbered.
@@ -555,40 +452,5 @@ impl Simulation {
             self.told_crowding = crowding.excess;
             observer.warn(remarks::squeezed(self.state.frame, crowding, all));
         }
-    }
-}
-
-/// The constants of a step of `dt` \[s\] of water whose particles keep this share of their velocity.
-fn water_settings(scene: &Scene, keep: f32, dt: f64) -> StepSettings {
-    StepSettings {
-        cell_size: scene.domain.cell_size,
-        dt: dt as f32,
-        density: scene.materials.first().map_or(0.0, |m| m.kind.density()),
-        gravity: scene.gravity,
-        keep,
-        viscosity: viscosity(scene),
-        tension: tension(scene),
-        sand: incompressible_sand(scene),
-    }
-}
-
-/// What is reported of a step.
-#[derive(Default)]
-struct Step {
-    max_speed: f32,
-    blocks: usize,
-    pressure_iterations: u32,
-    viscosity_iterations: u32,
-    viscosity_converged: bool,
-    pressure_residual: f32,
-    pressure_converged: bool,
-    friction_iterations: u32,
-    grain_steps: u32,
-}
-
-impl Step {
-    /// A step with nothing in it.
-    fn idle() -> Self {
-        Self { pressure_converged: true, viscosity_converged: true, ..Self::default() }
     }
 }

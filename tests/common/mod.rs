@@ -64,6 +64,7 @@ pub fn sand(cell_size: f32, walls: Option<(Vec3, Vec3)>, angle: f32) -> Scene {
         yield_law: YieldLaw::Repose,
         yield_surface: YieldSurface::Cone,
         flip_ratio: 0.97,
+        pores: Pores::default(),
     });
     let materials = vec![Material { name: "sand".into(), kind }];
     Scene { materials, ..water(cell_size, walls) }

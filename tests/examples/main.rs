@@ -5,6 +5,7 @@
 mod grains;
 mod sand;
 mod water;
+mod wet;
 
 use foreshore::geometry::Solids;
 use foreshore::numerics::field::Field;

@@ -154,7 +154,7 @@ pub(super) const DRYING: Parameter = Parameter {
     kind: float(0.0, 1.0e3),
     unit: Unit::PerSecond,
     default: Default::Float(0.0),
-    doc: "Share of its water that a grain in the open loses in a second, at 20 °C in still and dry air. Only for grains.",
+    doc: "Share of its water that a grain in the open loses in a second, at 20 °C in still and dry air. Of wet sand: that clings to its grains. Only for grains and free-flowing sand.",
 };
 
 pub(super) const TEMPERATURE: Parameter = Parameter {

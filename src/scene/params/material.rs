@@ -1,7 +1,7 @@
 //! `[[material]]`: what is simulated.
 
-use super::grains;
 use super::{Choice, Default, Kind, Parameter, Section, Unit, float, integer, name};
+use super::{grains, pores};
 
 /// The kinds of material that keys say something about: kinds, keys. Keys that all kinds have do not stand here.
 const KINDS: &[(&[&str], &[&str])] = &[
@@ -103,7 +103,9 @@ pub(super) const SECTION: Section = Section {
             default: Default::Float(0.0),
             doc: "Shear strength of sand that nothing presses together. It breaks where it is \
                   exceeded, and comes back where grains are pressed together. Dry sand 0, damp sand \
-                  200 to 2000, soil 5000. Without effect on water.",
+                  200 to 2000, soil 5000. Where there is water in the scene, or `moisture`: that of moist sand; \
+                  dry and drowned sand then has none, and 0 takes what `capillary_height` makes of \
+                  it. Without effect on water.",
         },
         Parameter {
             key: "yield_law",
@@ -191,6 +193,12 @@ pub(super) const SECTION: Section = Section {
                   cells of water below: large and deep bodies of water then take a fraction of the \
                   memory and time. 0 fills all water with particles. Without effect on sand.",
         },
+        pores::MOISTURE,
+        pores::POROSITY,
+        pores::GRAIN_DIAMETER,
+        pores::PERMEABILITY,
+        pores::CAPILLARY_HEIGHT,
+        pores::RETENTION,
         grains::RADIUS,
         grains::SIZE_SPREAD,
         grains::OVERLAP,

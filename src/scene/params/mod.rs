@@ -10,6 +10,7 @@ mod force;
 mod grains;
 mod material;
 mod output;
+mod pores;
 mod scene;
 mod shape;
 mod sink;

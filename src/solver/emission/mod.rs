@@ -133,7 +133,7 @@ impl Emission {
             if runs && !self.emitters.is_shut(e) {
                 let change = |x| gravity * dt as f32 + forces.change(x, cell_size);
                 if !self.emitters.is_outward(e) {
-                    self.hold(&mut state.particles, e, change);
+                    self.hold(scene, &mut state.particles, e, change);
                 }
                 self.flowing.push(e);
             }
@@ -245,10 +245,13 @@ impl Emission {
         let mut seeds = Vec::new();
         let (report, deep) = deep::find_seeds(scene, &self.emitters, e, solids, state, &mut seeds)?;
         let held = inside(&self.emitters, e, &state.particles);
-        let Particles { position, velocity, .. } = &mut state.particles;
+        let Particles { position, velocity, material, .. } = &mut state.particles;
+        let fills = moved_by(scene, scene.emitters[e].material);
         let mut taken = FxHashSet::default();
         for &i in &held {
-            velocity[i] = self.emitters.velocity(e, position[i]);
+            if fills(material[i]) {
+                velocity[i] = self.emitters.velocity(e, position[i]);
+            }
             taken.insert((position[i] / subcell_size).floor().as_ivec3());
         }
         let capacity = capacity(self.emitters.volume(e), &report, subcell_size);
@@ -265,9 +268,19 @@ impl Emission {
     }
 
     /// Gives the particles inside flow `e` its velocity less `change` [m/s] and notes where they are.
-    fn hold(&mut self, particles: &mut Particles, e: usize, change: impl Fn(Vec3) -> Vec3) {
-        let Particles { position, velocity, id, .. } = particles;
+    fn hold(
+        &mut self,
+        scene: &Scene,
+        particles: &mut Particles,
+        e: usize,
+        change: impl Fn(Vec3) -> Vec3,
+    ) {
+        let Particles { position, velocity, id, material, .. } = particles;
+        let flows = moved_by(scene, scene.emitters[e].material);
         for i in inside_of(&self.emitters, e, position) {
+            if !flows(material[i]) {
+                continue;
+            }
             let x = position[i];
             let flow = self.emitters.velocity(e, x);
             velocity[i] = flow - change(x);
@@ -465,6 +478,17 @@ fn add(state: &mut SimulationState, birth: Birth, time: f64, material: usize) {
     state.particles.push(position, velocity, state.next_id, time as f32, material as u8);
     state.next_id += 1;
     state.emitted += 1;
+}
+
+/// Which materials the emitters of `material` carry along: in wet sand those of its own kind, since water
+/// flows through sand; in all other scenes all.
+fn moved_by(scene: &Scene, material: usize) -> impl Fn(u8) -> bool {
+    let is_water = |m: usize| scene.materials[m].water().is_some();
+    let own = is_water(material);
+    let is_wet = scene.method() == Method::WetSand;
+    let alike: Vec<bool> =
+        (0..scene.materials.len()).map(|m| !is_wet || is_water(m) == own).collect();
+    move |material| alike[usize::from(material)]
 }
 
 /// Indices of the particles inside emitter `e`, in order.

@@ -48,13 +48,14 @@ impl Cohesion {
         self.tension.reset(&sorted.grid, 0.0);
         self.tension.blocks.par_iter_mut().enumerate().for_each(|(b, tension)| {
             let Some(cells) = sorted.cells(b) else { return };
-            let range = sorted.ranges[b].clone();
+            let (range, start) = (sorted.ranges[b].clone(), sorted.ranges[b].start);
             let (clumps, kinds) = (&particles.clump[range.clone()], &particles.material[range]);
             for i in (0..BLOCK_CELLS).filter(|i| phi.blocks[b].0[*i] < 0.0) {
                 let own = cells.cell(i);
                 let (mut sum, mut volume) = (0.0, 0.0);
-                for (clump, kind) in clumps[own.clone()].iter().zip(&kinds[own]) {
-                    sum += clump.volume * clump.bond * materials.tension(*kind);
+                for n in own {
+                    let (clump, whole) = (&clumps[n], materials.tension(kinds[n]));
+                    sum += clump.volume * clump.bond * whole * materials.moisture.bond(start + n);
                     volume += clump.volume;
                 }
                 tension.0[i] = if volume > 0.0 { scale * sum / volume } else { 0.0 };
@@ -118,13 +119,15 @@ impl Cohesion {
         let parts: Vec<&mut [Clump]> = split_by_range(&mut particles.clump, &sorted.ranges);
         parts.into_par_iter().enumerate().for_each(|(b, clumps)| {
             let Some(cells) = sorted.cells(b) else { return };
-            let kinds = &kinds[sorted.ranges[b].clone()];
+            let start = sorted.ranges[b].start;
             for i in 0..BLOCK_CELLS {
                 let own = cells.cell(i);
                 let (p, tension) = (pressure.blocks[b].0[i], self.tension.blocks[b].0[i]);
                 let torn = tension > 0.0 && p <= TORN * tension;
-                for (clump, kind) in clumps[own.clone()].iter_mut().zip(&kinds[own]) {
-                    let whole = scale * materials.tension(*kind);
+                for n in own {
+                    let (clump, kind) = (&mut clumps[n], kinds[start + n]);
+                    let whole =
+                        scale * materials.tension(kind) * materials.moisture.bond(start + n);
                     if torn {
                         clump.bond = 0.0;
                     } else if whole > 0.0 && p - tension >= PRESSED * whole {

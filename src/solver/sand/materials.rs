@@ -1,5 +1,6 @@
 //! What sands are made of, and what that makes of particles and cells.
 
+use super::moisture::Moisture;
 use crate::numerics::bins::Sorted;
 use crate::numerics::field::{Block, Field};
 use crate::numerics::grid::BLOCK_CELLS;
@@ -29,6 +30,8 @@ pub struct SandMaterials {
     pub surface: YieldSurface,
     /// Share of its own velocity that a particle keeps.
     pub keep: f32,
+    /// What moisture makes of the particles.
+    pub moisture: Moisture,
 }
 
 /// One sand's constants.
@@ -76,7 +79,8 @@ impl SandMaterials {
             let angle = sand.friction_angle.to_radians();
             let coefficient = yield_coefficient(sand.yield_law, angle);
             let slope = angle.tan();
-            let tension = sand.cohesion / (heaviest * slope.max(LEAST_SLOPE));
+            let cohesion = scene.whole_cohesion(sand);
+            let tension = cohesion / (heaviest * slope.max(LEAST_SLOPE));
             Strength { density: sand.density / heaviest, coefficient, slope, tension }
         };
         let first = sands().next();
@@ -86,6 +90,7 @@ impl SandMaterials {
             heaviest,
             surface: first.map_or(YieldSurface::Cone, |sand| sand.yield_surface),
             keep: first.map_or(0.0, |sand| sand.flip_ratio),
+            moisture: Moisture::of_scene(scene, heaviest),
             ..Self::default()
         }
     }
@@ -94,9 +99,9 @@ impl SandMaterials {
         self.sands.get(usize::from(material)).copied().flatten().unwrap_or_default()
     }
 
-    /// Whether any sand is cohesive.
+    /// Whether any sand is cohesive, as moist as its particles are.
     pub fn any_tension(&self) -> bool {
-        self.sands.iter().flatten().any(|sand| sand.tension > 0.0)
+        self.sands.iter().flatten().any(|sand| sand.tension > 0.0) && self.moisture.lets_bond()
     }
 
     /// Tension that the whole bonds of a material bear, over the density of the heaviest sand [m²/s²].
@@ -107,7 +112,7 @@ impl SandMaterials {
     /// Finds the mass and volume of each particle, all of which have clumps, on cells of `cell_size` \[m\].
     pub fn weigh(&mut self, particles: &Particles, cell_size: f32) {
         let unit = 8.0 / cell_size.powi(3);
-        let Self { sands, mass, volume, .. } = self;
+        let Self { sands, mass, volume, moisture, .. } = self;
         let density = |material: u8| {
             sands.get(usize::from(material)).copied().flatten().unwrap_or_default().density
         };
@@ -116,6 +121,9 @@ impl SandMaterials {
         mass.clear();
         let each = particles.material.par_iter().zip(&*volume);
         mass.par_extend(each.map(|(m, volume)| density(*m) * volume));
+        moisture.find(particles);
+        let burdened = mass.par_iter_mut().zip(&moisture.burden);
+        burdened.for_each(|(mass, burden)| *mass += burden);
     }
 
     /// Finds what holds in each cell, from the particles in it.

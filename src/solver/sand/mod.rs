@@ -8,11 +8,12 @@ mod cohesion;
 mod density;
 pub mod friction;
 pub mod incompressible;
-mod mass;
+pub(in crate::solver) mod mass;
 pub mod materials;
+mod moisture;
 mod pressure;
 mod sleep;
-mod step;
+pub(in crate::solver) mod step;
 mod unilateral;
 
 pub use step::{SandSettings, SandSolver, SandStep};

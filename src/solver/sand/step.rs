@@ -25,7 +25,7 @@ use crate::solver::water::boundary::{self, Pressing};
 use crate::solver::water::contact::{Given, Impulse, SolidContacts};
 use crate::solver::water::contents::Contents;
 use crate::solver::water::surface::{LiquidSurface, PER_CELL};
-use glam::Vec3;
+use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
 /// Distance [cells] that particles keep from solids.
@@ -91,11 +91,11 @@ impl SandStep {
 
 /// Where the sand lies.
 #[derive(Default)]
-struct Bed {
-    sorted: Sorted,
-    surface: LiquidSurface,
-    solid: SolidField,
-    lightness: FaceField,
+pub(in crate::solver) struct Bed {
+    pub sorted: Sorted,
+    pub surface: LiquidSurface,
+    pub solid: SolidField,
+    pub lightness: FaceField,
 }
 
 impl Bed {
@@ -114,23 +114,23 @@ impl Bed {
 #[derive(Default)]
 pub struct SandSolver {
     sorter: Sorter,
-    bed: Bed,
+    pub(in crate::solver) bed: Bed,
     to_grid: ToGrid,
-    materials: SandMaterials,
-    velocity: FaceField,
-    before: FaceField,
+    pub(in crate::solver) materials: SandMaterials,
+    pub(in crate::solver) velocity: FaceField,
+    pub(in crate::solver) before: FaceField,
     trial: FaceField,
     pressed: FaceField,
     rubbed: FaceField,
     stopped: FaceField,
     displacing: FaceField,
-    weight: FaceField,
+    pub(in crate::solver) weight: FaceField,
     occupied: Field<u8>,
     contents: Contents,
     valid: [Field<u8>; 3],
     matrix: PoissonMatrix,
     rhs: Field<f32>,
-    gap: Field<f32>,
+    pub(in crate::solver) gap: Field<f32>,
     error: Field<f32>,
     pressure: Field<f32>,
     potential: Field<f32>,
@@ -162,17 +162,35 @@ impl SandSolver {
         settings: SandSettings,
         seconds: &mut PassSeconds,
     ) -> SandStep {
-        let SandSettings { cell_size, dt, gravity, .. } = settings;
         let Obstacles { solids, bodies } = obstacles;
         let mut clock = Clock::start();
-        self.sort(particles, carried, (solids, forces), settings);
+        self.sort(particles, carried, (solids, forces), &[], settings);
         clock.lap(&mut seconds.sort);
-        self.taken = Some(settings);
         if self.bed.sorted.grid.is_empty() {
             return SandStep::asleep();
         }
         solids.rasterize(&self.bed.sorted.grid, &mut self.bed.solid);
         clock.lap(&mut seconds.solids);
+        self.gather(particles, forces, settings);
+        clock.lap(&mut seconds.to_grid);
+        let (pressure, friction) = self.press(carried, bodies, settings, &mut clock, seconds);
+        if let Err(max_speed) = self.check_speed(settings) {
+            return SandStep::TooLong { max_speed };
+        }
+        let max_speed =
+            self.go_on(particles, carried, (solids, bodies), settings, &mut clock, seconds);
+        SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }
+    }
+
+    /// Brings velocities, masses and bonds to the grid and finds where sand is packed; gravity and
+    /// forces act.
+    pub(in crate::solver) fn gather(
+        &mut self,
+        particles: &Particles,
+        forces: &Active,
+        settings: SandSettings,
+    ) {
+        let SandSettings { cell_size, dt, gravity, .. } = settings;
         self.transfer_to_grid(particles, cell_size);
         self.find_packing(particles, settings);
         self.velocity.add(gravity * dt);
@@ -185,7 +203,18 @@ impl SandSolver {
             &mut self.wind,
             &mut self.velocity,
         );
-        self.meet_bodies(bodies, cell_size);
+    }
+
+    /// Finds the velocity under pressure and friction, and the displacement that keeps the density.
+    pub(in crate::solver) fn press(
+        &mut self,
+        carried: &CarriedStress,
+        bodies: &mut Bodies,
+        settings: SandSettings,
+        clock: &mut Clock,
+        seconds: &mut PassSeconds,
+    ) -> (SolveReport, u32) {
+        self.meet_bodies(bodies, settings.cell_size);
         self.stop_at_solids();
         self.hold_sleepers();
         clock.lap(&mut seconds.to_grid);
@@ -193,11 +222,29 @@ impl SandSolver {
         clock.lap(&mut seconds.pressure);
         self.keep_density(settings);
         clock.lap(&mut seconds.volume);
-        let (pressure, friction) = self.find_stress(carried, bodies, settings, &mut clock, seconds);
+        self.find_stress(carried, bodies, settings, clock, seconds)
+    }
+
+    /// The highest velocity on a face [m/s] if it is too high for the step.
+    pub(in crate::solver) fn check_speed(&self, settings: SandSettings) -> Result<(), f32> {
         let max_speed = self.velocity.greatest();
-        if max_speed.is_infinite() || max_speed * dt > MOST_CELLS_A_STEP * cell_size {
-            return SandStep::TooLong { max_speed };
-        }
+        let is_fine = max_speed.is_finite()
+            && max_speed * settings.dt <= MOST_CELLS_A_STEP * settings.cell_size;
+        if is_fine { Ok(()) } else { Err(max_speed) }
+    }
+
+    /// Tears bonds and makes them anew, keeps the stress, moves the particles; returns their highest
+    /// speed [m/s].
+    pub(in crate::solver) fn go_on(
+        &mut self,
+        particles: &mut Particles,
+        carried: &mut CarriedStress,
+        (solids, bodies): (&Solids, &mut Bodies),
+        settings: SandSettings,
+        clock: &mut Clock,
+        seconds: &mut PassSeconds,
+    ) -> f32 {
+        let SandSettings { cell_size, dt, gravity, .. } = settings;
         let Self { bed, cohesion, materials, pressure: load, .. } = self;
         cohesion.update_bonds(particles, &bed.sorted, materials, load, dt / cell_size);
         let net = net_pressure(&self.cohesion, &self.pressure, &mut self.potential);
@@ -215,7 +262,7 @@ impl SandSolver {
         clumps::settle(&mut particles.clump, &self.bed.sorted, &self.pressure);
         let max_speed = self.transfer_to_particles(particles, solids, bodies, settings);
         clock.lap(&mut seconds.to_particles);
-        SandStep::Done { max_speed, blocks: self.bed.sorted.grid.len(), pressure, friction }
+        max_speed
     }
 
     /// The pressure \[Pa\] of the last step at the centres \[m\] of the cells that bear some and do not
@@ -235,18 +282,22 @@ impl SandSolver {
         })
     }
 
-    /// Sorts the particles that are awake, and finds which are.
-    fn sort(
+    /// Sorts the particles that are awake, and finds which are; the grid surrounds the blocks `beside`
+    /// too.
+    pub(in crate::solver) fn sort(
         &mut self,
         particles: &mut Particles,
         carried: &CarriedStress,
         (solids, forces): (&Solids, &Active),
+        beside: &[IVec3],
         settings: SandSettings,
     ) {
         let SandSettings { cell_size, time, .. } = settings;
         let alarm = Alarm { solids, forces: !forces.is_empty(), time, cell_size };
         self.sleep.begin(&carried.quiet, particles, alarm);
-        self.bed.sorted = self.sorter.sort_awake(particles, self.sleep.blocks(), cell_size);
+        let asleep = self.sleep.blocks();
+        self.bed.sorted = self.sorter.sort_awake_beside(particles, asleep, beside, cell_size);
+        self.taken = Some(settings);
         self.sleep.find_pinned(&self.bed.sorted.grid);
     }
 

@@ -64,6 +64,17 @@ pub fn assemble(
     matrix: &mut PoissonMatrix,
     rhs: &mut Field<f32>,
 ) {
+    let flux = |axis: usize, b: usize| Flux::load(region.grid, velocity, solid, axis, b);
+    assemble_fluxes(region, flux, matrix, rhs);
+}
+
+/// As [`assemble`], for what `flux` gives of each axis and block.
+pub fn assemble_fluxes(
+    region: Region<'_>,
+    flux: impl Fn(usize, usize) -> Flux + Sync,
+    matrix: &mut PoissonMatrix,
+    rhs: &mut Field<f32>,
+) {
     let grid = region.grid;
     let empty = Block([0.0; BLOCK_CELLS]);
     matrix.diagonal.blocks.resize(grid.len(), empty);
@@ -88,7 +99,7 @@ pub fn assemble(
             let Some(phi) = region.phi_tile(b) else { return };
             let at_surface = region.surface_pressure_tile(b);
             for (axis, lower) in [&mut x.0, &mut y.0, &mut z.0].into_iter().enumerate() {
-                let flux = Flux::load(grid, velocity, solid, axis, b);
+                let flux = flux(axis, b);
                 flux.assemble(axis, &phi, at_surface.as_ref(), &mut diagonal.0, &mut rhs.0, lower);
             }
         });
@@ -96,7 +107,7 @@ pub fn assemble(
 
 /// What flows through one block's faces along one axis, halo included.
 pub struct Flux {
-    /// Share of each face outside solids.
+    /// Share of each face outside solids, or by how much the flow through it yields to a pressure.
     pub open: HaloTile<f32>,
     /// Mean velocity across each face, of liquid and solids [m/s].
     pub through: HaloTile<f32>,

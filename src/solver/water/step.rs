@@ -8,6 +8,7 @@ use super::coupling::{Coupling, Projector};
 use super::crowding::{self, Crowding};
 use super::projection::{self, Region};
 use super::separation::Separation;
+use super::settings::StepSettings;
 use super::sources::Sources;
 use super::surface::LiquidSurface;
 use super::tension::Tension;
@@ -27,7 +28,7 @@ use crate::solver::bodies::coupling::{AtFaces, BodyCoupling};
 use crate::solver::bodies::{Bodies, Obstacles};
 use crate::solver::clock::Clock;
 use crate::solver::forces::{Active, WindField};
-use crate::solver::sand::incompressible::{self, Friction, Law};
+use crate::solver::sand::incompressible::{self, Friction};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -35,13 +36,14 @@ use rayon::prelude::*;
 const CONTACT_MARGIN: f32 = 0.002;
 /// Layers of faces that velocities are extended by: half the way of the fastest particle under
 /// the largest CFL number, and the reach of interpolation.
-const EXTENSION_LAYERS: u32 = 4;
+pub(in crate::solver) const EXTENSION_LAYERS: u32 = 4;
 /// A substep in which the projected velocity crosses more cells than this is taken back.
-const MOST_CELLS_A_STEP: f32 = 6.0;
+pub(in crate::solver) const MOST_CELLS_A_STEP: f32 = 6.0;
 /// The pressure is solved at most so often again for liquid that comes off walls.
 const MOST_SEPARATIONS: u32 = 8;
 /// When the pressure counts as solved.
-const PRESSURE_CRITERIA: Criteria = Criteria { relative_residual: 1e-4, max_iterations: 100 };
+pub(in crate::solver) const PRESSURE_CRITERIA: Criteria =
+    Criteria { relative_residual: 1e-4, max_iterations: 100 };
 
 /// What a substep did.
 #[derive(Clone, Copy, Debug)]
@@ -77,85 +79,35 @@ pub struct Water<'a> {
 /// Moves water; owns every buffer that a step needs, so that a warm step allocates little.
 #[derive(Default)]
 pub struct WaterSolver {
-    sorter: Sorter,
-    sorted: Sorted,
-    to_grid: ToGrid,
-    velocity: FaceField,
-    before: FaceField,
-    displacing: FaceField,
+    pub(in crate::solver) sorter: Sorter,
+    pub(in crate::solver) sorted: Sorted,
+    pub(in crate::solver) to_grid: ToGrid,
+    pub(in crate::solver) velocity: FaceField,
+    pub(in crate::solver) before: FaceField,
+    pub(in crate::solver) displacing: FaceField,
     acceleration: FaceField,
-    weight: FaceField,
-    solid: SolidField,
-    occupied: Field<u8>,
-    contents: Contents,
-    surface: LiquidSurface,
-    valid: [Field<u8>; 3],
-    matrix: PoissonMatrix,
-    rhs: Field<f32>,
-    pressure: Field<f32>,
-    potential: Field<f32>,
+    pub(in crate::solver) weight: FaceField,
+    pub(in crate::solver) solid: SolidField,
+    pub(in crate::solver) occupied: Field<u8>,
+    pub(in crate::solver) contents: Contents,
+    pub(in crate::solver) surface: LiquidSurface,
+    pub(in crate::solver) valid: [Field<u8>; 3],
+    pub(in crate::solver) matrix: PoissonMatrix,
+    pub(in crate::solver) rhs: Field<f32>,
+    pub(in crate::solver) pressure: Field<f32>,
+    pub(in crate::solver) potential: Field<f32>,
     bodies: BodyCoupling,
-    solver: PressureSolver,
+    pub(in crate::solver) solver: PressureSolver,
     separation: Separation,
-    sources: Sources,
+    pub(in crate::solver) sources: Sources,
     viscous: ViscousSolver,
     coupling: Coupling,
     friction: Friction,
     tension: Tension,
-    continuation: Continuation,
-    wind: WindField,
+    pub(in crate::solver) continuation: Continuation,
+    pub(in crate::solver) wind: WindField,
     band: NarrowBand,
-    taken: Option<StepSettings>,
-}
-
-/// The constants of a substep.
-#[derive(Clone, Copy, Debug)]
-pub struct StepSettings {
-    /// Edge of a cell \[m\].
-    pub cell_size: f32,
-    /// Length of the substep \[s\].
-    pub dt: f32,
-    /// Density of the liquid [kg/m³].
-    pub density: f32,
-    /// Gravity [m/s²].
-    pub gravity: Vec3,
-    /// Share of its own velocity that a particle keeps: the FLIP ratio, 0 under APIC.
-    pub keep: f32,
-    /// Kinematic viscosity ν = μ / ρ [m²/s].
-    pub viscosity: f32,
-    /// Surface tension over density, σ / ρ [m³/s²].
-    pub tension: f32,
-    /// What shear stress it withstands, if it is sand.
-    pub sand: Option<Law>,
-}
-
-impl StepSettings {
-    /// Δt ν / Δx²: how many cells, squared, viscosity reaches in a step.
-    fn viscous_strength(&self) -> f32 {
-        self.dt * self.viscosity / (self.cell_size * self.cell_size)
-    }
-
-    /// Whether particles take half of the acceleration along, as [`ahead`] describes; where friction and
-    /// viscosity take most of it up, steps stay of first order.
-    pub(in crate::solver) fn looks_ahead(&self) -> bool {
-        self.sand.is_none() && self.viscous_strength() < viscosity::NEGLIGIBLE
-    }
-
-    /// σ Δt / (ρ Δx²) [m/s].
-    fn tension_strength(&self) -> f32 {
-        self.dt * self.tension / (self.cell_size * self.cell_size)
-    }
-
-    /// Speed [m/s] that carries a particle a cell away from the surface, against gravity and the
-    /// tension of a surface as curved as the grid can tell.
-    fn leaving_speed(&self) -> f32 {
-        (2.0 * (self.gravity.length() * self.cell_size + self.tension / self.cell_size)).sqrt()
-    }
-
-    /// Share of its own velocity that a particle keeps in a viscous liquid.
-    fn viscous_keep(&self) -> f32 {
-        self.keep * viscosity::surviving_share(self.viscous_strength())
-    }
+    pub(in crate::solver) taken: Option<StepSettings>,
 }
 
 /// What further projections of a step work with, borrowed from parts of a [`WaterSolver`].
@@ -303,7 +255,7 @@ impl WaterSolver {
     }
 
     /// Finds the free surface, and the cells that hold a particle [ZB05 §4.2.2].
-    fn find_surface(&mut self) {
+    pub(in crate::solver) fn find_surface(&mut self) {
         let sorted = &self.sorted;
         sorted.mark_occupied(&mut self.occupied);
         let count = &self.surface.fullness;
@@ -317,7 +269,12 @@ impl WaterSolver {
         self.band.mark(&sorted.grid, &mut self.occupied, &mut self.contents, &mut self.surface);
     }
 
-    fn transfer_to_grid(&mut self, particles: &Particles, deep: &DeepWater, cell_size: f32) {
+    pub(in crate::solver) fn transfer_to_grid(
+        &mut self,
+        particles: &Particles,
+        deep: &DeepWater,
+        cell_size: f32,
+    ) {
         let Particles { position, velocity, affine, .. } = particles;
         self.to_grid.accumulate(
             &self.sorted,
@@ -336,7 +293,7 @@ impl WaterSolver {
     }
 
     /// Changes the faces by wind, points, vortices, turbulence and explosions.
-    fn add_forces(&mut self, forces: &Active, settings: StepSettings) {
+    pub(in crate::solver) fn add_forces(&mut self, forces: &Active, settings: StepSettings) {
         forces.apply(
             &self.sorted.grid,
             &self.occupied,
@@ -474,7 +431,7 @@ impl WaterSolver {
 
     /// Extends the velocity beyond the liquid [ZB05 §4.2.3] and keeps it out of solids, to which a
     /// viscous liquid clings.
-    fn extend(&mut self, settings: StepSettings) {
+    pub(in crate::solver) fn extend(&mut self, settings: StepSettings) {
         let grid = &self.sorted.grid;
         let velocities = (&self.before, &self.velocity);
         let by_deep = self.band.in_and_around_deep(grid);
@@ -531,7 +488,7 @@ impl WaterSolver {
         volume::find_displacement(region, &self.potential, cell_size / dt, &mut self.displacing);
     }
 
-    fn transfer_to_particles(
+    pub(in crate::solver) fn transfer_to_particles(
         &mut self,
         particles: &mut Particles,
         solids: &Solids,
@@ -553,7 +510,7 @@ impl WaterSolver {
 }
 
 /// The liquid between solids, under no pressure at its surface.
-fn free_region<'a>(
+pub(in crate::solver) fn free_region<'a>(
     grid: &'a BlockGrid,
     surface: &'a LiquidSurface,
     solid: &'a SolidField,

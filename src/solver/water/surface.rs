@@ -190,7 +190,7 @@ fn next_cells(i: usize) -> [[[usize; 3]; 2]; 3] {
 
 /// Signed distance \[cells\] from a flat surface at which the trilinear weight is filled to the
 /// share `fullness`: outside, a share (1 − s)² / 2 of the weight reaches into the liquid.
-fn distance(fullness: f32) -> f32 {
+pub fn distance(fullness: f32) -> f32 {
     let f = fullness.clamp(0.0, 1.0);
     if f < 0.5 { 1.0 - (2.0 * f).sqrt() } else { (2.0 - 2.0 * f).sqrt() - 1.0 }
 }

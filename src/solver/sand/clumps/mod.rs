@@ -16,7 +16,7 @@ pub use split::{Part, halves};
 pub use stretch::stretch;
 
 use crate::geometry::Solids;
-use crate::particles::Particles;
+use crate::particles::{Particles, PoreWater};
 use clearance::Clearance;
 use glam::Vec3;
 use merge::{Merging, Pair};
@@ -156,15 +156,21 @@ fn put_parts(
     next_id: &mut u64,
     events: &mut Vec<(u64, u64)>,
 ) {
+    let pores = particles.pore.get(i).map(|pore| share_pores(*pore, parts));
     for (n, part) in parts.iter().enumerate() {
+        let pore = pores.as_ref().map(|pores| pores[n]);
         if n == 0 {
             (particles.position[i], particles.clump[i]) = (part.position, part.clump);
+            if let Some(pore) = pore {
+                particles.pore[i] = pore;
+            }
             continue;
         }
         let Particles { velocity, birth, material, id, .. } = &*particles;
         events.push((id[i], *next_id));
         particles.push(part.position, velocity[i], *next_id, birth[i], material[i]);
         particles.clump.push(part.clump);
+        particles.pore.extend(pore);
         if let Some(affine) = particles.affine.get(i).copied() {
             particles.affine.push(affine);
         }
@@ -172,16 +178,42 @@ fn put_parts(
     }
 }
 
+/// Shares the water that clings to a clump out among its parts by their volume: what cannot be divided
+/// stays with the first.
+fn share_pores(whole: PoreWater, parts: &[Part]) -> Vec<PoreWater> {
+    let total: f64 = parts.iter().map(|part| f64::from(part.clump.volume)).sum();
+    let share = |part: &Part| {
+        let share = f64::from(part.clump.volume) / total * f64::from(whole.bound);
+        PoreWater { bound: share.floor() as u32, ..whole }
+    };
+    let mut pores: Vec<PoreWater> = parts.iter().map(share).collect();
+    let others: u32 = pores.iter().skip(1).map(|pore| pore.bound).sum();
+    if let Some(first) = pores.first_mut() {
+        first.bound = whole.bound - others;
+    }
+    pores
+}
+
+/// The water that clings to two clumps together, by the volume of each.
+fn merge_pores([a, b]: [PoreWater; 2], [of_a, of_b]: [f32; 2]) -> PoreWater {
+    let saturation = (a.saturation * of_a + b.saturation * of_b) / (of_a + of_b);
+    PoreWater { bound: a.bound + b.bound, saturation }
+}
+
 /// Merges the pairs.
 fn merge(particles: &mut Particles, pairs: &[Pair]) -> Vec<(u64, u64)> {
     let mut gone: Vec<u32> = Vec::with_capacity(pairs.len());
     let mut events = Vec::with_capacity(pairs.len());
     for Pair { into, from, whole } in pairs {
-        let i = *into as usize;
+        let (i, j) = (*into as usize, *from as usize);
+        if !particles.pore.is_empty() {
+            let volumes = [i, j].map(|i| particles.clump[i].volume);
+            particles.pore[i] = merge_pores([i, j].map(|i| particles.pore[i]), volumes);
+        }
         particles.position[i] = whole.position;
         particles.velocity[i] = whole.velocity;
         particles.clump[i] = whole.clump;
-        events.push((particles.id[*from as usize], particles.id[i]));
+        events.push((particles.id[j], particles.id[i]));
         gone.push(*from);
     }
     particles.swap_remove_all(&mut gone);

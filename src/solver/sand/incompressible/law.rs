@@ -45,7 +45,7 @@ impl Law {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{SandSolver, YieldSurface};
+    use crate::scene::{Pores, SandSolver, YieldSurface};
 
     fn sand(friction_angle: f32, yield_law: YieldLaw, cohesion: f32) -> Sand {
         Sand {
@@ -56,6 +56,7 @@ mod tests {
             yield_law,
             yield_surface: YieldSurface::Cone,
             flip_ratio: 0.97,
+            pores: Pores::default(),
         }
     }
 
