@@ -44,6 +44,8 @@ class Picture:
     #: Focal length [mm].
     lens: float = 50.0
     f_stop: float = 11.0
+    #: Strength of the light from the sky.
+    sky: float = 0.3
     #: Which results are shown.
     shown: tuple[str, ...] = ("points",)
     #: Keys of the scene file and what they become, to bake finer than the example is.
@@ -104,8 +106,22 @@ def crater(cache: Path, frame: int) -> None:
 
 
 def bath(_cache: Path, _frame: int) -> None:
-    floor(-0.002, (0.55, 0.56, 0.58))
-    geometry("tap_over_suzanne", {"Suzanne": material("Clay", (0.75, 0.28, 0.08), 0.4)})
+    """A tiled floor with two walls behind, which water bends."""
+    tiles = material("Tiles", (1.0, 1.0, 1.0), 0.25)
+    nodes, links = tiles.node_tree.nodes, tiles.node_tree.links
+    place, bricks = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeTexBrick")
+    bricks.offset = 0.0
+    for name, value in (("Scale", 1.0), ("Brick Width", 0.06), ("Row Height", 0.06), ("Mortar Size", 0.0015), ("Mortar Smooth", 0.1)):
+        bricks.inputs[name].default_value = value
+    for name, color in (("Color1", (0.62, 0.74, 0.76)), ("Color2", (0.50, 0.66, 0.70)), ("Mortar", (0.75, 0.74, 0.70))):
+        bricks.inputs[name].default_value = (*color, 1.0)
+    links.new(place.outputs["Object"], bricks.inputs["Vector"])
+    links.new(bricks.outputs["Color"], nodes["Principled BSDF"].inputs["Base Color"])
+    right = math.radians(90.0)
+    for location, turn in (((0.0, 0.0, -0.001), (0.0, 0.0, 0.0)), ((0.0, 0.302, 0.0), (right, 0.0, 0.0)), ((-0.302, 0.0, 0.0), (right, 0.0, right))):
+        bpy.ops.mesh.primitive_plane_add(size=4.0, location=location, rotation=turn)
+        bpy.context.object.data.materials.append(tiles)
+    geometry("tap_over_suzanne", {"Suzanne": material("Clay", (0.62, 0.17, 0.05), 0.35)})
 
 
 def sun(strength: float, elevation: float, azimuth: float) -> None:
@@ -116,7 +132,7 @@ def sun(strength: float, elevation: float, azimuth: float) -> None:
     bpy.context.scene.collection.objects.link(made)
 
 
-def sky(scene: bpy.types.Scene) -> None:
+def sky(scene: bpy.types.Scene, strength: float) -> None:
     """Bright around the horizon, blue above."""
     scene.world = bpy.data.worlds.new("Sky")
     scene.world.use_nodes = True
@@ -128,7 +144,7 @@ def sky(scene: bpy.types.Scene) -> None:
     links.new(place.outputs["Generated"], split.inputs["Vector"])
     links.new(split.outputs["Z"], ramp.inputs["Fac"])
     links.new(ramp.outputs["Color"], nodes["Background"].inputs["Color"])
-    nodes["Background"].inputs["Strength"].default_value = 0.3
+    nodes["Background"].inputs["Strength"].default_value = strength
 
 
 PICTURES = {
@@ -143,10 +159,11 @@ PICTURES = {
     "water_over_suzanne": Picture(
         example="tap_over_suzanne",
         frame=60,
-        eye=(0.42, -0.75, 0.42),
-        target=(0.0, 0.0, 0.17),
+        eye=(0.58, -0.85, 0.50),
+        target=(-0.02, 0.0, 0.15),
         commands=(("surface", "--frames", "59-61", "--voxel", "0.32"),),
         stage=bath,
+        sky=0.7,
         shown=("surface",),
     ),
 }
@@ -192,7 +209,7 @@ def compose(picture: Picture, cache: Path) -> bpy.types.Scene:
         if "foreshore_result" in thing:
             thing.hide_render = thing.hide_viewport = thing["foreshore_result"] not in picture.shown
     picture.stage(cache, picture.frame)
-    sky(scene)
+    sky(scene, picture.sky)
     sun(5.5, 26.0, 62.0)
     eye, target = Vector(picture.eye), Vector(picture.target)
     lens = bpy.data.cameras.new("Camera")
