@@ -240,10 +240,7 @@ fn what_makes_no_sense_is_refused_with_what_to_change() {
     let (_folder, cache) = baked(SAND);
     for (arguments, code, words) in [
         (vec!["--frames", "3-9"], 2, "1 to 4"),
-        (vec!["--voxel", "0.0001"], 5, "could not be made"),
-        (vec!["--memory", "0.0001"], 5, "could not be made"),
-        (vec!["--smoothing", "9"], 5, "could not be made"),
-        (vec!["--formats", "ply", "--adaptivity", "9"], 5, "could not be made"),
+        (vec!["--voxel", "0.25", "--memory", "0.002"], 5, "could not be made"),
         (vec!["--shutter", "0.5,-0.5"], 2, "two times"),
         (vec!["--formats", "fbx"], 2, "possible values"),
     ] {
@@ -253,12 +250,48 @@ fn what_makes_no_sense_is_refused_with_what_to_change() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?} {all}");
         assert!(all.contains(words), "{arguments:?}: {all}");
     }
-    let output = surface(&cache, &["--memory", "0.0001", "--frames", "1"]);
+    let output = surface(&cache, &["--voxel", "0.25", "--memory", "0.002", "--frames", "1"]);
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("--voxel") && told.contains("fits"), "{told}");
     let nothing = tempfile::tempdir().unwrap();
     assert_eq!(surface(nothing.path(), &[]).status.code(), Some(5));
     assert!(files(&cache).is_empty());
+}
+
+/// Options that no frame can be made with are refused before any is read: none is there to be read any more.
+#[test]
+fn options_out_of_range_are_refused_once() {
+    let (_folder, cache) = baked(SAND);
+    let particles = cache.join("particles");
+    fs::rename(&particles, cache.join("elsewhere")).unwrap();
+    for (command, option, value, words) in [
+        ("surface", "--voxel", "0.0001", "0.05 … 2 cells"),
+        ("surface", "--voxel", "nan", "--voxel NaN"),
+        ("surface", "--memory", "0.0001", "0.001 GiB and more"),
+        ("surface", "--memory", "nan", "0.001 GiB and more"),
+        ("surface", "--smoothing", "9", "`smoothing` is 9"),
+        ("surface", "--lowering", "9", "`lowering` is 9"),
+        ("surface", "--mesh-smoothing", "1000", "`mesh_smoothing` is 1000"),
+        ("surface", "--adaptivity", "9", "`adaptivity` is 9"),
+        ("volume", "--voxel", "0.0001", "0.05 … 50 cells"),
+        ("volume", "--spread", "99", "`spread` is 99"),
+        ("volume", "--thin", "0", "`thin` is 0"),
+        ("volume", "--memory", "0", "0.001 GiB and more"),
+        ("points", "--per-particle", "0", "`per_particle` is 0"),
+        ("points", "--width", "-1", "`width` is -1"),
+        ("points", "--width-variation", "3", "`width_variation` is 3"),
+        ("points", "--normal-jitter", "99", "`normal_jitter` is 99"),
+        ("points", "--color-variation", "3", "`color_variation` is 3"),
+        ("points", "--memory", "0", "0.001 GiB and more"),
+    ] {
+        let argument = format!("{option}={value}");
+        let output = on_cache(command, &cache, &[&argument]);
+        assert_eq!(output.status.code(), Some(2), "{command} {argument}");
+        let told = events(&output);
+        assert_eq!(told.len(), 1, "{command} {argument}: {told:?}");
+        let message = told[0]["message"].as_str().unwrap();
+        assert!(message.contains(words), "{command} {argument}: {message}");
+    }
 }
 
 /// A cache whose second frame has been in other hands: its first particle has this position.

@@ -96,6 +96,7 @@ fn rebuild_exit(error: &RebuildError) -> Exit {
         | RebuildError::Threads { .. }
         | RebuildError::TooLarge { .. }
         | RebuildError::Voxel { .. }
+        | RebuildError::Memory { .. }
         | RebuildError::Surface(_)
         | RebuildError::Points(_) => Exit::Usage,
         RebuildError::Cache(_)

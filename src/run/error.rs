@@ -117,6 +117,14 @@ pub enum RebuildError {
         /// Most that is allowed.
         high: f32,
     },
+    /// Less memory than anything can be made with.
+    #[error("--memory {memory:.4} is out of range: valid is {low:.3} GiB and more")]
+    Memory {
+        /// Memory allowed (GiB).
+        memory: f64,
+        /// Least that can be allowed.
+        low: f64,
+    },
     /// The render points of a frame.
     #[error(transparent)]
     Points(#[from] PointsError),

@@ -60,7 +60,11 @@ impl SurfaceOptions {
         }
     }
 
-    pub(super) fn validate(&self) -> Result<(), SurfaceError> {
+    /// Whether all values are in range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn validate(&self) -> Result<(), SurfaceError> {
         let check = |name, value: f32, low: f32, high: f32| {
             if value >= low && value <= high {
                 Ok(())

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// Bytes in a GiB.
 const GIB: f64 = (1u64 << 30) as f64;
 
+/// Memory that any product may need (bytes), 0.001 GiB: a few dozen blocks.
+const LEAST_MEMORY: u64 = 1_073_741;
+
 /// What products need to know of the scene. Its geometry does not belong to it: a cache can be worked on
 /// where that is not.
 #[derive(Deserialize)]
@@ -117,6 +120,17 @@ impl Source {
     /// Edge of a cell of the simulation (m).
     pub(super) fn cell_size(&self) -> f32 {
         self.manifest.header.cell_size
+    }
+
+    /// Refuses memory that nothing can be made with.
+    pub(super) fn check_memory(limit: u64) -> Result<(), RebuildError> {
+        match limit >= LEAST_MEMORY {
+            true => Ok(()),
+            false => Err(RebuildError::Memory {
+                memory: limit as f64 / GIB,
+                low: LEAST_MEMORY as f64 / GIB,
+            }),
+        }
     }
 
     /// Tells of voxels in cells, as they are asked for.

@@ -191,6 +191,9 @@ trait Maker: Send {
     /// What it makes of each frame: the product, and when after the frame's time, in frames.
     fn products(&self) -> Vec<(Product, f32)>;
 
+    /// Refuses what no frame can be made with.
+    fn check(&self, source: &Source) -> Result<(), RebuildError>;
+
     /// All that the files of a frame depend on, as text.
     fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError>;
 
@@ -218,7 +221,8 @@ struct Made {
 
 /// Makes what `maker` makes of the chosen frames.
 ///
-/// A frame that cannot be made is reported, and the others go on.
+/// A frame that cannot be made is reported, and the others go on; what no frame can be made with is refused
+/// before any of them is read.
 fn rebuild(
     job: &RebuildJob,
     mut maker: impl Maker,
@@ -233,6 +237,7 @@ fn rebuild(
     let _lock = CacheLock::share(&job.cache)?;
     let source = Source { cache: job.cache.clone(), manifest, scene: Facts::read(&job.cache)? };
     let entries = chosen(&source, job)?;
+    maker.check(&source)?;
     for (product, _) in maker.products() {
         atomic::make_folder(&job.cache.join(product.folder()))?;
     }

@@ -184,6 +184,12 @@ impl Maker for PointMaker<'_> {
         products.map(|product| (*product, 0.0)).collect()
     }
 
+    fn check(&self, source: &Source) -> Result<(), RebuildError> {
+        self.options(source).validate()?;
+        self.look(source).validate()?;
+        Source::check_memory(self.request.memory_limit)
+    }
+
     fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
         self.find_sources(source);
         let seed = source.scene.scene.seed;

@@ -141,11 +141,35 @@ struct SurfaceMaker<'a> {
     request: &'a SurfaceRequest,
 }
 
+impl SurfaceRequest {
+    fn options(&self, source: &Source) -> SurfaceOptions {
+        let cell = source.cell_size();
+        let voxel = self.voxel.unwrap_or(source.scene.output.surface_voxel) * cell;
+        SurfaceOptions {
+            smoothing: self.smoothing[0],
+            lowering: self.smoothing[1],
+            memory_limit: self.memory_limit,
+            ..SurfaceOptions::new(voxel, 0.5 * cell)
+        }
+    }
+
+    fn mesh_options(&self) -> MeshOptions {
+        MeshOptions { smoothing: self.mesh_smoothing, adaptivity: self.adaptivity }
+    }
+}
+
 impl Maker for SurfaceMaker<'_> {
     fn products(&self) -> Vec<(Product, f32)> {
         let formats = &self.request.formats;
         let of = |when: f32| formats.iter().map(move |format| (format.product(), when));
         self.request.times().flat_map(of).collect()
+    }
+
+    fn check(&self, source: &Source) -> Result<(), RebuildError> {
+        let options = self.request.options(source);
+        options.validate().map_err(|error| source.refused(error))?;
+        self.request.mesh_options().validate()?;
+        Source::check_memory(self.request.memory_limit)
     }
 
     fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
@@ -232,13 +256,7 @@ impl Frame<'_> {
     ) -> Result<Wrapped, RebuildError> {
         let Self { request, particles, .. } = self;
         let cell = self.source.cell_size();
-        let voxel = request.voxel.unwrap_or(self.source.scene.output.surface_voxel) * cell;
-        let options = SurfaceOptions {
-            smoothing: request.smoothing[0],
-            lowering: request.smoothing[1],
-            memory_limit: request.memory_limit,
-            ..SurfaceOptions::new(voxel, 0.5 * cell)
-        };
+        let options = request.options(self.source);
         let own: Vec<usize> = (0..positions.len()).filter(|n| is_own(*n)).collect();
         let positions: Vec<Vec3> = own.iter().map(|n| positions[*n]).collect();
         let velocities: Vec<Vec3> = own.iter().map(|n| particles.velocity[*n]).collect();
@@ -272,10 +290,7 @@ impl Frame<'_> {
         let surface = wrap(&matter, Some((deep, cell)), &options)
             .map_err(|error| self.source.refused(error))?;
         let mesh = match request.formats.iter().any(|f| f.has_mesh()) {
-            true => {
-                let (smoothing, adaptivity) = (request.mesh_smoothing, request.adaptivity);
-                mesh(&surface, &MeshOptions { smoothing, adaptivity })?
-            }
+            true => mesh(&surface, &request.mesh_options())?,
             false => Mesh::default(),
         };
         Ok(Wrapped { material, surface, mesh })

@@ -64,6 +64,11 @@ impl Maker for VolumeMaker<'_> {
         std::iter::once((Product::Volume, 0.0)).chain(scene).collect()
     }
 
+    fn check(&self, source: &Source) -> Result<(), RebuildError> {
+        self.options(source).validate().map_err(|error| source.refused(error))?;
+        Source::check_memory(self.request.memory_limit)
+    }
+
     fn recipe(&mut self, source: &Source, entry: &FrameEntry) -> Result<String, RebuildError> {
         // The request has numbers that JSON can hold, or fails to be made.
         let request = serde_json::to_string(self.request).unwrap_or_default();
@@ -107,20 +112,24 @@ impl Maker for VolumeMaker<'_> {
 }
 
 impl VolumeMaker<'_> {
+    fn options(&self, source: &Source) -> FogOptions {
+        let cell = source.cell_size();
+        let usual = FogOptions::new(self.request.voxel * cell, 0.5 * cell);
+        FogOptions {
+            spread: self.request.spread.unwrap_or(usual.spread),
+            thin: self.request.thin,
+            memory_limit: self.request.memory_limit,
+            ..usual
+        }
+    }
+
     /// The fog of each material and its name, or that of all.
     fn fogs(
         &self,
         source: &Source,
         particles: &BakedParticles,
     ) -> Result<Vec<(String, Fog)>, RebuildError> {
-        let cell = source.cell_size();
-        let usual = FogOptions::new(self.request.voxel * cell, 0.5 * cell);
-        let options = FogOptions {
-            spread: self.request.spread.unwrap_or(usual.spread),
-            thin: self.request.thin,
-            memory_limit: self.request.memory_limit,
-            ..usual
-        };
+        let options = self.options(source);
         let make = |columns: &Columns| {
             let made = fog(&columns.cloud(&columns.attributes()), &options);
             made.map_err(|error| source.refused(error))

@@ -52,7 +52,11 @@ impl FogOptions {
         Self { voxel_size, spacing, spread: SPREAD, thin: None, memory_limit }
     }
 
-    pub(super) fn validate(&self) -> Result<(), SurfaceError> {
+    /// Whether all values are in range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn validate(&self) -> Result<(), SurfaceError> {
         let range = |name, value: f32, low: f32, high: f32| match value >= low && value <= high {
             true => Ok(()),
             false => Err(SurfaceError::OptionOutOfRange { name, value, low, high }),

@@ -34,7 +34,11 @@ pub struct MeshOptions {
 }
 
 impl MeshOptions {
-    fn validate(&self) -> Result<(), SurfaceError> {
+    /// Whether all values are in range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn validate(&self) -> Result<(), SurfaceError> {
         let check = |name, value: f32, high: f32| match (0.0..=high).contains(&value) {
             true => Ok(()),
             false => Err(SurfaceError::OptionOutOfRange { name, value, low: 0.0, high }),

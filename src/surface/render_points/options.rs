@@ -20,7 +20,11 @@ pub struct PointOptions {
 }
 
 impl PointOptions {
-    pub(super) fn validate(&self) -> Result<(), PointsError> {
+    /// Whether all values are in range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn validate(&self) -> Result<(), PointsError> {
         let range = |name, value: f32, low: f32, high: f32| match value >= low && value <= high {
             true => Ok(()),
             false => Err(PointsError::OptionOutOfRange { name, value, low, high }),
@@ -66,7 +70,11 @@ impl LookOptions {
         }
     }
 
-    pub(super) fn validate(&self) -> Result<(), PointsError> {
+    /// Whether all values are in range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn validate(&self) -> Result<(), PointsError> {
         let range = |name, value: f32, low: f32, high: f32| match value >= low && value <= high {
             true => Ok(()),
             false => Err(PointsError::OptionOutOfRange { name, value, low, high }),
