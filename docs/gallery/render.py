@@ -87,10 +87,9 @@ def bodies(cache: Path, frame: int, radii: dict[str, float], look: bpy.types.Mat
 
 def geometry(example: str, looks: dict[str, bpy.types.Material]) -> None:
     """Objects of an example's `geometry.abc`."""
+    before = set(bpy.context.scene.objects)
     bpy.ops.wm.alembic_import(filepath=str(ROOT / "examples" / example / "geometry.abc"), as_background_job=False)
-    for thing in list(bpy.context.scene.objects):
-        if thing.type != "MESH" or "foreshore_result" in thing:
-            continue
+    for thing in (o for o in bpy.context.scene.objects if o not in before and o.type == "MESH"):
         look = next((look for name, look in looks.items() if thing.name.startswith(name)), None)
         if look is None:
             thing.hide_render = True
