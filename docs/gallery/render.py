@@ -112,7 +112,7 @@ def bath(_cache: Path, _frame: int) -> None:
     bricks.offset = 0.0
     for name, value in (("Scale", 1.0), ("Brick Width", 0.06), ("Row Height", 0.06), ("Mortar Size", 0.0015), ("Mortar Smooth", 0.1)):
         bricks.inputs[name].default_value = value
-    for name, color in (("Color1", (0.62, 0.74, 0.76)), ("Color2", (0.50, 0.66, 0.70)), ("Mortar", (0.75, 0.74, 0.70))):
+    for name, color in (("Color1", (0.20, 0.38, 0.42)), ("Color2", (0.13, 0.29, 0.34)), ("Mortar", (0.75, 0.74, 0.70))):
         bricks.inputs[name].default_value = (*color, 1.0)
     links.new(place.outputs["Object"], bricks.inputs["Vector"])
     links.new(bricks.outputs["Color"], nodes["Principled BSDF"].inputs["Base Color"])
@@ -162,7 +162,7 @@ PICTURES = {
         target=(-0.02, 0.0, 0.15),
         commands=(("surface", "--frames", "59-61", "--voxel", "0.32"),),
         stage=bath,
-        sky=0.7,
+        sky=0.5,
         shown=("surface",),
     ),
 }
