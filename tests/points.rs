@@ -100,6 +100,26 @@ fn parts_by_several_processes_are_the_whole_and_are_left_alone() {
 }
 
 #[test]
+fn the_chosen_materials_get_points() {
+    let (_folder, cache) = baked(SAND);
+    let told = succeeded(on_cache("points", &cache, &["--hidden-depth", "0"]));
+    let of_both = of_frame(&told, 4)["shown"].as_u64().unwrap();
+    let mut of_each = 0;
+    for (name, index) in [("grey", 0.0), ("red", 1.0)] {
+        let chosen = ["--hidden-depth", "0", "--materials", name, "--attributes", "material"];
+        let told = succeeded(on_cache("points", &cache, &chosen));
+        let (sample, columns) = points(&cache, 4, &["material"]);
+        assert!(!sample.positions.is_empty() && columns[0].iter().all(|m| *m == index));
+        of_each += of_frame(&told, 4)["shown"].as_u64().unwrap();
+    }
+    assert_eq!(of_each, of_both);
+    let output = on_cache("points", &cache, &["--materials", "grey,blue"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("`blue`") && told.contains("grey, red"), "{told}");
+}
+
+#[test]
 fn renderman_scenes_find_the_points_within_their_box() {
     let (_folder, cache) = baked(SAND);
     let arguments = ["--formats", "abc,rib", "--shutter", "-0.25,0.5"];

@@ -34,6 +34,30 @@ pub struct BakedParticles {
     pub clump: Vec<Clump>,
 }
 
+impl BakedParticles {
+    /// Those for which `keep` holds, in the same order.
+    pub fn retained(self, keep: &[bool]) -> Self {
+        fn chosen<T: Copy>(column: Vec<T>, keep: &[bool]) -> Vec<T> {
+            column
+                .into_iter()
+                .zip(keep)
+                .filter(|(_, keep)| **keep)
+                .map(|(value, _)| value)
+                .collect()
+        }
+        Self {
+            position: chosen(self.position, keep),
+            velocity: chosen(self.velocity, keep),
+            id: chosen(self.id, keep),
+            material: chosen(self.material, keep),
+            age: chosen(self.age, keep),
+            speed: chosen(self.speed, keep),
+            wetness: chosen(self.wetness, keep),
+            clump: chosen(self.clump, keep),
+        }
+    }
+}
+
 /// Reads all points of an archive.
 ///
 /// # Errors

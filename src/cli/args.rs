@@ -227,6 +227,9 @@ pub struct PointsArguments {
     /// What to write: Alembic, RenderMan archives, or both
     #[arg(long, value_enum, value_delimiter = ',', default_value = "abc")]
     pub formats: Vec<PointsFormatName>,
+    /// Materials that get points; if absent all sand and grains, or all there is where there are none of these
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub materials: Vec<String>,
     /// Points of a new particle, 0.1 to 1000; of others in proportion to their matter
     #[arg(long, value_name = "N", default_value = "16")]
     pub per_particle: f32,

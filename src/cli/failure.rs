@@ -91,6 +91,7 @@ impl Failure {
 fn rebuild_exit(error: &RebuildError) -> Exit {
     match error {
         RebuildError::NoSuchFrame { .. }
+        | RebuildError::NoSuchMaterial { .. }
         | RebuildError::NoAttribute { .. }
         | RebuildError::NoEllipsoids
         | RebuildError::Threads { .. }

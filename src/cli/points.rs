@@ -25,6 +25,7 @@ fn request(arguments: &PointsArguments) -> PointRequest {
     }
     PointRequest {
         formats,
+        materials: arguments.materials.clone(),
         per_particle: arguments.per_particle,
         width: arguments.width,
         width_variation: arguments.width_variation,

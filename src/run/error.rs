@@ -164,6 +164,14 @@ pub enum RebuildError {
         "these particles have no ellipsoids, only free-flowing sand has; leave --anisotropic out"
     )]
     NoEllipsoids,
+    /// A material that the scene does not have.
+    #[error("the scene has no material `{name}`; give --materials some of {known}")]
+    NoSuchMaterial {
+        /// The name.
+        name: String,
+        /// The scene's materials.
+        known: String,
+    },
     /// Particles without a value that is asked for.
     #[error("these particles have no `{name}`; leave it out of --attributes")]
     NoAttribute {

@@ -45,6 +45,10 @@ pub(super) struct Material {
 }
 
 impl Material {
+    pub fn is_water(&self) -> bool {
+        self.kind == "water"
+    }
+
     /// Linear colour around which those of its render points scatter.
     pub fn color(&self) -> [f32; 3] {
         match self.kind.as_str() {

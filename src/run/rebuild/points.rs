@@ -7,6 +7,7 @@ use super::{
 };
 use crate::cache::atomic::AtomicFile;
 use crate::cache::layout::Product;
+use crate::cache::load::BakedParticles;
 use crate::cache::manifest::{Depth, FrameEntry};
 pub use crate::cache::points::PointAttribute;
 use crate::cache::points::{self as point_files};
@@ -26,6 +27,9 @@ const RECIPE_VERSION: u32 = 1;
 pub struct PointRequest {
     /// Files to write for each frame.
     pub formats: Vec<PointFormat>,
+    /// Names of the materials that get points; if empty all sand and grains, or all there is where there are
+    /// none of these.
+    pub materials: Vec<String>,
     /// Points of a new particle; of others in proportion to their matter.
     pub per_particle: f32,
     /// Mean diameter (m); if absent, so that the points are as large as the matter without its pores.
@@ -130,6 +134,7 @@ impl PointMaker<'_> {
                 return Err(error);
             }
         };
+        let particles = chosen(self.request, source, particles);
         let parents = Parents {
             position: &particles.position,
             velocity: &particles.velocity,
@@ -147,6 +152,12 @@ impl PointMaker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The first name that is none of the scene's.
+    fn unknown_material(&self, source: &Source) -> Option<&str> {
+        let known = |name: &&String| source.scene.material.iter().any(|m| m.name == **name);
+        self.request.materials.iter().find(|name| !known(name)).map(String::as_str)
     }
 
     fn options(&self, source: &Source) -> PointOptions {
@@ -175,6 +186,24 @@ impl PointMaker<'_> {
     }
 }
 
+/// The particles of the chosen materials.
+fn chosen(request: &PointRequest, source: &Source, particles: BakedParticles) -> BakedParticles {
+    let materials = &source.scene.material;
+    let is_solid = |material: &Material| !material.is_water();
+    let any_solid = materials.iter().any(is_solid);
+    let is_chosen = |material: &Material| match &request.materials[..] {
+        [] => !any_solid || is_solid(material),
+        names => names.contains(&material.name),
+    };
+    let chosen: Vec<bool> = materials.iter().map(is_chosen).collect();
+    if chosen.iter().all(|chosen| *chosen) || particles.material.is_empty() {
+        return particles;
+    }
+    let is_own = |m: &f32| chosen.get(*m as usize).copied().unwrap_or(true);
+    let keep: Vec<bool> = particles.material.iter().map(is_own).collect();
+    particles.retained(&keep)
+}
+
 impl Maker for PointMaker<'_> {
     fn products(&self) -> Vec<(Product, f32)> {
         let products = self.request.formats.iter().flat_map(|format| match format {
@@ -187,6 +216,13 @@ impl Maker for PointMaker<'_> {
     fn check(&self, source: &Source) -> Result<(), RebuildError> {
         self.options(source).validate()?;
         self.look(source).validate()?;
+        if let Some(name) = self.unknown_material(source) {
+            let known: Vec<&str> = source.scene.material.iter().map(|m| m.name.as_str()).collect();
+            return Err(RebuildError::NoSuchMaterial {
+                name: name.into(),
+                known: known.join(", "),
+            });
+        }
         Source::check_memory(self.request.memory_limit)
     }
 

@@ -8,7 +8,18 @@ const KINDS: &[(&[&str], &[&str])] = &[
     (&["water"], &["viscosity", "surface_tension", "narrow_band"]),
     (&["water", "sand"], &["update", "flip_ratio"]),
     (&["sand"], &["solver", "cohesion", "yield_law", "yield_surface"]),
-    (&["sand", "grains"], &["friction_angle"]),
+    (
+        &["sand"],
+        &[
+            "moisture",
+            "porosity",
+            "grain_diameter",
+            "permeability",
+            "capillary_height",
+            "retention",
+        ],
+    ),
+    (&["sand", "grains"], &["friction_angle", "drying"]),
     (
         &["grains"],
         &[
@@ -29,7 +40,6 @@ const KINDS: &[(&[&str], &[&str])] = &[
             "fluidization",
             "lubrication",
             "release",
-            "drying",
             "temperature",
             "humidity",
             "air_speed",
