@@ -123,6 +123,10 @@ def bath(_cache: Path, _frame: int) -> None:
     geometry("tap_over_suzanne", {"Suzanne": material("Clay", (0.62, 0.17, 0.05), 0.35)})
 
 
+def beach(_cache: Path, _frame: int) -> None:
+    floor(-0.001, (0.33, 0.30, 0.27))
+
+
 def sun(strength: float, elevation: float, azimuth: float) -> None:
     lamp = bpy.data.lights.new("Sun", "SUN")
     lamp.energy, lamp.angle, lamp.color = strength, math.radians(1.5), (1.0, 0.93, 0.82)
@@ -154,6 +158,15 @@ PICTURES = {
         target=(0.0, 0.0, 0.098),
         commands=(("points", "--frames", "21-23", "--per-particle", "40"),),
         stage=crater,
+    ),
+    "wet_buckets": Picture(
+        example="bucket_mould",
+        frame=59,
+        eye=(0.30, -1.62, 0.66),
+        target=(0.74, -0.25, 0.05),
+        commands=(("points", "--frames", "58-60", "--per-particle", "32"),),
+        stage=beach,
+        lens=38.0,
     ),
     "water_over_suzanne": Picture(
         example="tap_over_suzanne",

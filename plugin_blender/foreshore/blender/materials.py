@@ -16,6 +16,8 @@ _SAND_COLOR = (0.53, 0.40, 0.25, 1.0)
 #: How much light wet sand reflects beside dry: water between the grains sends light forward, so that more of it
 #: is absorbed (Twomey, Bohren & Mergenthaler 1986).
 _WET_SHARE = 0.45
+#: Wetness from which on sand gets no darker; from there to 1 a film of water makes it glossy.
+_DARKEST = 0.4
 
 
 def water() -> bpy.types.Material:
@@ -80,6 +82,7 @@ def sand() -> bpy.types.Material:
     links.new(color.outputs["Alpha"], _in_use(own.inputs, "Factor"))
     links.new(color.outputs["Color"], _in_use(own.inputs, "B"))
     share = add("ShaderNodeMapRange", -720, -60)
+    share.inputs["From Max"].default_value = _DARKEST
     share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, _WET_SHARE
     links.new(wetness.outputs["Fac"], share.inputs["Value"])
     wet = add("ShaderNodeVectorMath", -480, 200, operation="SCALE")
@@ -87,6 +90,7 @@ def sand() -> bpy.types.Material:
     links.new(share.outputs["Result"], wet.inputs["Scale"])
     links.new(wet.outputs["Vector"], shader.inputs["Base Color"])
     roughness = add("ShaderNodeMapRange", -480, -60)
+    roughness.inputs["From Min"].default_value = _DARKEST
     roughness.inputs["To Min"].default_value, roughness.inputs["To Max"].default_value = 0.8, 0.2
     links.new(wetness.outputs["Fac"], roughness.inputs["Value"])
     links.new(roughness.outputs["Result"], shader.inputs["Roughness"])

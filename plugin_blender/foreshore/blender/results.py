@@ -88,8 +88,8 @@ def _load_points(scene: bpy.types.Scene, manifest: Manifest, product: Product, *
         modifier = nodes.add_modifier(thing, nodes.PARTICLES)
         nodes.set_input(modifier, "Material", materials.sand() if kind == "points" else materials.grains())
     for reader in _readers(thing):
-        _replace_cache_file(reader, _cache_file(_stored(scene, product.files[product.first_frame])))
         reader.object_path = _OBJECTS[kind]
+        _replace_cache_file(reader, _cache_file(_stored(scene, product.files[product.first_frame])))
     return thing
 
 
